@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/signal.h"
+
+namespace escrow::engine {
+
+/// What a rule or category is about, for hovers and the rule pages.
+struct RuleText {
+  std::string_view id;
+  std::string_view title;  ///< one line
+  std::string_view why;    ///< a sentence or two in plain words
+};
+
+/// Nullptr for an unknown id.
+const RuleText* find_rule_text(std::string_view id);
+
+/// How the points add up, as plain text, one rule a line, ending with the score.
+std::string explain_score(const Risk& risk);
+
+}  // namespace escrow::engine

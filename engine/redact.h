@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/signal.h"
+
+namespace escrow::engine {
+
+/// `text` with every recognised secret replaced by its kind and first characters (`ghp_…[redacted]`).
+std::string redact(std::string_view text);
+
+/// Hidden, bidirectional and control characters as visible escapes (`\u202e`, `\x1b`); '\n' and '\t' kept.
+std::string make_visible(std::string_view text);
+
+/// One line of plain text that no Markdown or terminal reads as anything else, at most `max` bytes.
+std::string one_line(std::string_view text, std::size_t max = 200);
+
+/// What a command's output holds that a model or a person should be warned of (secrets, prompt injection, hidden
+/// characters). Lines are those of the output.
+std::vector<Signal> scan_output(std::string_view text);
+
+}  // namespace escrow::engine

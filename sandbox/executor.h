@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "sandbox/command.h"
+#include "sandbox/error.h"
+#include "sandbox/execution.h"
+#include "sandbox/profile.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace escrow::sandbox {
+
+enum class Stream { out, err };
+
+/// A command under way. Loop thread only. Dropping it kills the command and everything it started.
+class RunningExecution {
+ public:
+  virtual ~RunningExecution() = default;
+  virtual void kill() = 0;
+  virtual void write_stdin(std::string_view bytes) = 0;
+  virtual void close_stdin() = 0;
+  virtual void resize(PtySize size) = 0;
+};
+
+/// What the caller hears, on the loop thread, never from inside `start`.
+struct ExecutionEvents {
+  /// Output as it comes, in order per stream, whole bytes: a chunk may end inside a UTF-8 sequence.
+  std::function<void(Stream, std::string_view)> on_output;
+  /// Exactly once, and last: the Execution, or the Error of a cage that could not be set up (nothing ran).
+  std::function<void(Result<Execution>)> on_done;
+};
+
+/// Starts guest processes; the only thing in the product that does.
+///
+/// One of the two seams for tests. Implementations: bwrap_executor (Linux); where no boundary can be set up,
+/// `start` returns `unavailable` and nothing runs.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual Result<std::unique_ptr<RunningExecution>> start(Command command, Profile profile, ExecutionEvents events) = 0;
+};
+
+/// Where the cage keeps and finds things.
+struct ExecutorOptions {
+  std::string state_dir;    ///< 0700, outside every workspace; stages live in `<state_dir>/stages`
+  std::string libexec_dir;  ///< holds escrow-launcher and escrow-runner
+};
+
+/// bubblewrap on Linux. `loop` must outlive the executor. Sweeps stages that a crashed server left behind.
+std::unique_ptr<Executor> make_bwrap_executor(boost::asio::io_context& loop, ExecutorOptions options);
+
+}  // namespace escrow::sandbox
