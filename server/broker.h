@@ -1,0 +1,280 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/evaluate.h"
+#include "engine/policy.h"
+#include "sandbox/executor.h"
+#include "sandbox/probe.h"
+#include "server/agents.h"
+#include "server/editor.h"
+#include "server/error.h"
+#include "server/nonces.h"
+#include "server/review/review.h"
+#include "server/store/audit_log.h"
+#include "server/store/grant_store.h"
+#include "server/store/review_store.h"
+#include "server/workspace/user_tree.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+/// The product without LSP: judge, propose, approve, apply, execute. Used by the language server and the command line.
+///
+/// Owns what agents and people have under way. Loop thread only. Everything an agent may call takes its Credential;
+/// everything only a person may do takes a nonce, or is reached by a front that is the person's own (`Person` calls).
+namespace escrow::server {
+
+template <class T>
+using Reply = std::function<void(Result<T>)>;
+
+enum class Runner { escrow, agent };
+enum class Wait { none, human };
+
+struct ToolCallRequest {
+  Credential agent;
+  std::string call_id;
+  std::string tool;
+  engine::Action action;
+  Runner runner = Runner::agent;
+  std::optional<engine::Autonomy> autonomy;
+  Wait wait = Wait::none;
+  std::optional<std::int64_t> timeout_ms;
+  std::string body_hash;  ///< of the request as sent: the same callId with another body is a conflict
+};
+
+struct ToolCallAnswer {
+  enum class Outcome { allow, deny, pending };
+  Outcome outcome = Outcome::deny;
+  engine::Decision decision;
+  std::string execution_token;  ///< allow
+  std::int64_t expires_ms = 0;  ///< allow, pending
+  std::string profile = "default", writable = "overlay";
+  std::vector<std::string> network;
+  std::string review_id;  ///< pending
+  int revision = 0;
+};
+
+/// One file of a proposal before it is bound to its base.
+struct ProposedText {
+  std::string path;                     ///< root-relative
+  std::optional<std::string> new_text;  ///< absent: delete
+  std::optional<std::uint32_t> mode;    ///< git mode
+};
+
+struct StatedBase {
+  std::string path;
+  std::optional<std::string> sha256;
+  std::optional<std::int64_t> version;
+  bool exists = true;
+};
+
+struct ProposeRequest {
+  Credential agent;  ///< empty for the person's own
+  std::string call_id;
+  std::string title;
+  std::optional<double> confidence;
+  std::string root;  ///< absolute; empty: the first root of the agent
+  std::optional<std::string> patch_text;
+  std::vector<ProposedText> files;
+  std::vector<StatedBase> bases;
+  std::string supersedes;
+  std::string body_hash;
+};
+
+struct ExecuteRequest {
+  Credential agent;  ///< empty for the person's own
+  std::string call_id;
+  std::string execution_token;
+  engine::Action action;  ///< ShellAction or ExecAction
+  std::optional<std::string> stdin_text;
+  std::optional<sandbox::PtySize> pty;
+  std::string profile = "default";
+  sandbox::Writable writable = sandbox::Writable::overlay;
+  std::vector<std::string> network;
+  std::optional<sandbox::Limits> limits;
+};
+
+struct StartedExecution {
+  std::string exec_id;
+  sandbox::Enforcement enforcement;
+  std::int64_t started_ms = 0;
+};
+
+/// What remains of an execution once it ended; kept for `wait` and `read`.
+struct FinishedExecution {
+  std::string exec_id;
+  sandbox::Execution execution;
+  std::optional<sandbox::Error> cage_error;  ///< nothing ran
+  std::vector<engine::Remedy> remedies;      ///< one for each refused host
+  std::string review_id;                     ///< of its changes; empty if it changed nothing
+};
+
+struct ApplyOutcome {
+  struct File {
+    std::string path;
+    std::string via;     ///< editor, disk
+    std::string result;  ///< written, deleted, declined, unverified, stale, untouched
+    std::string sha256;
+  };
+  std::string state;  ///< applied, refused, unverified
+  std::string reason;
+  std::vector<File> files;
+  std::string undo_id;
+};
+
+/// What the person may answer to a pending call.
+enum class Answer { deny, allow_once, allow_session, allow_workspace, allow_user };
+
+/// A finding to be shown on a real file; the front turns it into a diagnostic.
+struct Finding {
+  std::string path;                      ///< absolute; empty: the pending list document
+  std::uint32_t line = 0, end_line = 0;  ///< 1-based lines of the file *as it is now*; 0: the first line
+  engine::Level severity = engine::Level::low;
+  std::string rule;
+  std::string message;
+  std::string review_id;
+  int revision = 0;
+  int signal = -1;  ///< index into the review's risk.signals; -1 for the review as a whole
+  /// Line of the same thing on the proposed text, for relatedInformation; 0 if there is none.
+  std::uint32_t proposed_line = 0;
+};
+
+/// A blocked host or path of a finished execution, waiting for the person's click.
+struct OpenRemedy {
+  std::string id;
+  std::string exec_id;
+  engine::Remedy remedy;
+};
+
+struct BrokerEvents {
+  std::function<void()> on_findings_changed;
+  std::function<void(const std::string& exec_id, sandbox::Stream, std::string_view)> on_output;
+  std::function<void(const FinishedExecution&)> on_exited;
+  /// A call began to wait for a person.
+  std::function<void(const Review&)> on_pending;
+};
+
+class Broker {
+ public:
+  struct Options {
+    std::string state_dir;
+    std::string grants_file;
+    std::vector<std::string> roots;  ///< absolute realpaths of the workspace folders
+    std::string home;
+    engine::Policy policy;
+    std::int64_t decision_timeout_ms = 300'000;
+    std::size_t max_pending_per_agent = 32;
+  };
+
+  /// The collaborators must outlive the broker.
+  Broker(boost::asio::io_context& loop, sandbox::Executor& executor, UserTree& tree, Editor& editor, Options options,
+         BrokerEvents events);
+  ~Broker();
+
+  // What agents may call.
+  RegisteredAgent register_agent(AgentInfo info);
+  Result<void> end_agent(const Credential& agent);
+  void tool_call(ToolCallRequest request, Reply<ToolCallAnswer> reply);
+  /// Withdraws a waiting call (cancelled by its sender); its reply is called with `cancelled`.
+  void cancel_call(const std::string& agent_id, const std::string& call_id);
+  Result<Review> propose(ProposeRequest request);
+  Result<StartedExecution> execute(ExecuteRequest request);
+  void wait_execution(const std::string& exec_id, std::optional<std::int64_t> timeout_ms,
+                      Reply<FinishedExecution> reply);
+  /// Kept output from `offset` (bytes of one stream), at most `max`.
+  Result<std::string> read_output(const std::string& exec_id, sandbox::Stream stream, std::uint64_t offset,
+                                  std::size_t max) const;
+  Result<void> write_execution(const std::string& exec_id, std::string_view bytes, bool close);
+  Result<void> kill_execution(const std::string& exec_id);
+  /// An agent applies its own approved review.
+  void apply_by_agent(const Credential& agent, const std::string& review_id, int revision, bool save,
+                      Reply<ApplyOutcome> reply);
+
+  // What a person's front may call; nonces are checked by `spend_nonce` in the front that received them.
+  Nonces& nonces() { return nonces_; }
+  Result<void> answer_call(const std::string& review_id, int revision, Answer answer, const std::string& reason = {});
+  Result<Review> approve(const std::string& review_id, int revision, const std::vector<std::string>& hunks,
+                         const std::string& by);
+  Result<Review> reject(const std::string& review_id, int revision, const std::string& reason);
+  void apply(const std::string& review_id, int revision, bool save, Reply<ApplyOutcome> reply);
+  void undo(const std::string& undo_id, Reply<ApplyOutcome> reply);
+  Result<engine::Grant> grant(engine::Grant grant);
+  Result<bool> revoke(const std::string& grant_id);
+  Result<std::size_t> revoke_all();
+  /// Takes an open remedy: grants exactly that.
+  Result<engine::Grant> take_remedy(const std::string& remedy_id);
+  /// Deny everything until unlocked.
+  void set_locked(bool locked);
+  bool locked() const { return locked_; }
+
+  // Views.
+  Result<Review> review(const std::string& id);
+  std::vector<Review> reviews();
+  std::vector<Finding> findings();
+  const std::vector<OpenRemedy>& open_remedies() const { return remedies_; }
+  std::vector<engine::Grant> grants();
+  /// The judgement of an action without asking for it (`policy explain`).
+  engine::Evaluation explain(const engine::Action& action, engine::Venue venue,
+                             std::optional<engine::Autonomy> autonomy);
+  /// The judgement of an open patch document.
+  engine::PatchEvaluation judge_patch_text(std::string_view text) const;
+  const engine::Policy& policy() const { return options_.policy; }
+  void set_policy(engine::Policy policy);
+  const AuditLog& audit() const { return audit_; }
+  const std::vector<std::string>& roots() const { return options_.roots; }
+  void set_roots(std::vector<std::string> roots);
+  /// A document's text changed or was saved: bases are compared again, and what moved becomes stale.
+  void recheck_bases(const std::string& path);
+  std::size_t pending_count();
+  std::vector<std::string> running_executions() const;
+
+ private:
+  struct PendingCall;
+  struct Live;
+
+  // calls
+  engine::ActionContext context_for(const std::string& session, const std::string& call_id, const std::string& subject,
+                                    engine::Venue venue, std::optional<engine::Autonomy> autonomy);
+  void settle_call(const std::string& review_id, const engine::Decision& decision, ReviewState state);
+  ToolCallAnswer allowed(const PendingCall& call, const engine::Decision& decision);
+  void recheck_pending();
+  void expire_call(const std::string& review_id);
+  Result<void> remember(const Review& call, Answer answer);
+  // changes
+  Result<Review> publish(Review review);
+  Result<Review> propose_changes(const Live& live, const sandbox::TreeChanges& changes);
+  void judge(Review& review, std::optional<double> confidence) const;
+  Result<std::vector<FileWrite>> approved_writes(const Review& review) const;
+  Result<FileImage> current_image(const std::string& root, const std::string& path);
+  std::vector<std::string> moved_files(const Review& review);
+  void finish_execution(const std::string& exec_id, sandbox::Result<sandbox::Execution> result);
+  void record(const std::string& event, boost::json::object fields);
+  void changed();
+
+  boost::asio::io_context& loop_;
+  sandbox::Executor& executor_;
+  UserTree& tree_;
+  Editor& editor_;
+  Options options_;
+  BrokerEvents events_;
+  Agents agents_;
+  Nonces nonces_;
+  GrantStore grants_;
+  AuditLog audit_;
+  ReviewStore reviews_;
+  std::map<std::string, std::unique_ptr<PendingCall>> pending_;  ///< by review id
+  std::map<std::string, std::unique_ptr<Live>> executions_;      ///< by execution id
+  std::vector<OpenRemedy> remedies_;
+  bool locked_ = false;
+};
+
+}  // namespace escrow::server
