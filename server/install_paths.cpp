@@ -1,0 +1,23 @@
+#include "server/install_paths.h"
+
+#include <filesystem>
+#include <system_error>
+
+namespace escrow::server {
+
+InstallPaths install_paths_of(const std::string& program) {
+  const auto prefix = std::filesystem::path(program).parent_path().parent_path();
+  return {.program = program, .libexec_dir = (prefix / "libexec" / "escrow").string()};
+}
+
+Result<InstallPaths> find_install_paths() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) {
+    return Error{ErrorKind::io,
+                 "/proc/self/exe: " + error.message() + "; Escrow finds its parts from its own place, so mount /proc"};
+  }
+  return install_paths_of(program.string());
+}
+
+}  // namespace escrow::server

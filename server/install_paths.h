@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "server/error.h"
+
+/// Where the running program and the parts that came with it lie.
+///
+/// Nothing is compiled in: everything is found from the program's own place, so that an unpacked archive works
+/// anywhere. The build tree has the same shape as an installed one (`bin/` beside `libexec/escrow/`).
+namespace escrow::server {
+
+struct InstallPaths {
+  std::string program;      ///< absolute path of this executable
+  std::string libexec_dir;  ///< holds escrow-launcher and escrow-runner
+};
+
+/// From /proc/self/exe. An `io` error where /proc is not mounted.
+Result<InstallPaths> find_install_paths();
+
+/// The same for a program at `program`: `<prefix>/bin/escrow` → `<prefix>/libexec/escrow`.
+InstallPaths install_paths_of(const std::string& program);
+
+}  // namespace escrow::server

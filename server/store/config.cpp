@@ -1,0 +1,127 @@
+#include "server/store/config.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "server/store/policy_yaml.h"
+
+namespace escrow::server {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Error refusal(const std::string& file, const std::string& why) {
+  return {ErrorKind::invalid_params, file + ": " + why};
+}
+
+/// Whoever may write the file decides what agents may do.
+Result<void> check_owner(const std::string& file, const struct stat& status, engine::LayerKind kind) {
+  if (!S_ISREG(status.st_mode)) return refusal(file, "is not a regular file; replace it by one or remove it");
+  if (kind == engine::LayerKind::workspace) return {};
+  const bool own = kind == engine::LayerKind::user && status.st_uid == ::geteuid();
+  if (status.st_uid != 0 && !own) return refusal(file, "belongs to another user; its owner could loosen the policy");
+  if ((status.st_mode & 022) != 0) return refusal(file, "can be written by others; run chmod go-w on it");
+  return {};
+}
+
+Result<std::string> read_all(int fd, const std::string& file) {
+  std::string text;
+  char buffer[16384];
+  while (true) {
+    const auto got = ::read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return io_error(file);
+    if (got == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+    if (text.size() > kMaxPolicyBytes) return refusal(file, "is larger than 1 MiB; a policy is written by hand");
+  }
+}
+
+/// A workspace's file is opened without following a link: it could point at anything the user may read, and its
+/// text would come back in a message.
+bool goes_through_link(const std::string& file) {
+  struct stat status {};
+  const auto directory = file.substr(0, file.rfind('/'));
+  return ::lstat(directory.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/// O_NONBLOCK, or a FIFO would hang us.
+int open_flags(engine::LayerKind kind) {
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  return kind == engine::LayerKind::workspace ? flags | O_NOFOLLOW : flags;
+}
+
+Result<std::optional<std::string>> read_text(const std::string& file, engine::LayerKind kind) {
+  static constexpr const char* kLink = "is reached through a symbolic link; a workspace's policy must be a plain file";
+  if (kind == engine::LayerKind::workspace && goes_through_link(file)) return refusal(file, kLink);
+  const Descriptor fd(::open(file.c_str(), open_flags(kind)));
+  if (fd.get() < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>();
+    if (errno == ELOOP) return refusal(file, kLink);
+    return io_error(file);
+  }
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return io_error(file);
+  if (auto checked = check_owner(file, status, kind); !checked) return checked.error();
+  auto text = read_all(fd.get(), file);
+  if (!text) return text.error();
+  return std::optional<std::string>(std::move(*text));
+}
+
+Result<void> add_layer(const std::string& file, engine::LayerKind kind, std::vector<engine::PolicyLayer>& layers) {
+  auto layer = read_policy_layer(file, kind);
+  if (!layer) return layer.error();
+  if (*layer) layers.push_back(std::move(**layer));
+  return {};
+}
+
+}  // namespace
+
+std::string workspace_policy_file(const std::string& root) {
+  return root + "/.escrow/policy.yaml";
+}
+
+std::string user_policy_file(const Places& places) {
+  return places.config_dir + "/policy.yaml";
+}
+
+Result<std::optional<engine::PolicyLayer>> read_policy_layer(const std::string& file, engine::LayerKind kind) {
+  auto text = read_text(file, kind);
+  if (!text) return text.error();
+  if (!*text) return std::optional<engine::PolicyLayer>();
+  auto parsed = parse_policy(**text, file, kind);
+  if (parsed.problems.empty()) return std::optional<engine::PolicyLayer>(std::move(parsed.layer));
+  std::string message;
+  for (const auto& problem : parsed.problems) message += (message.empty() ? "" : "\n") + to_text(problem, file);
+  return Error{ErrorKind::invalid_params, message};
+}
+
+Result<engine::Policy> load_policy(const Places& places, const std::vector<std::string>& roots) {
+  std::vector<engine::PolicyLayer> layers;
+  if (auto added = add_layer(user_policy_file(places), engine::LayerKind::user, layers); !added) return added.error();
+  for (const auto& root : roots) {
+    auto added = add_layer(workspace_policy_file(root), engine::LayerKind::workspace, layers);
+    if (!added) return added.error();
+  }
+  if (auto added = add_layer(places.system_policy, engine::LayerKind::system, layers); !added) return added.error();
+  if (layers.empty()) return engine::builtin_policy();
+  return engine::merge_layers(layers);
+}
+
+}  // namespace escrow::server
