@@ -22,6 +22,7 @@ struct DiffLine {
   std::uint32_t old_line = 0;  ///< 1-based; 0 for an added line
   std::uint32_t new_line = 0;  ///< 1-based; for a removed line the new-file line that now stands there
   bool no_newline = false;     ///< followed by `\ No newline at end of file`
+  bool bare = false;           ///< a blank context line written without its mark, as some mailers leave it
   bool operator==(const DiffLine&) const = default;
 };
 
@@ -29,6 +30,9 @@ struct Hunk {
   std::uint32_t old_start = 0, old_count = 0, new_start = 0, new_count = 0;
   std::string section;  ///< what follows the second `@@`
   std::vector<DiffLine> lines;
+  std::string raw;       ///< header line as read; empty for a hunk made in memory
+  std::string marks;     ///< combined diffs only: the mark columns of every line, one after the other
+  std::string eof_note;  ///< the `\ …` line as read, where it is not git's English one
   bool operator==(const Hunk&) const = default;
 };
 
@@ -45,9 +49,10 @@ struct FilePatch {
   std::optional<std::uint32_t> old_mode, new_mode;  ///< git modes: 0100644, 0100755, 0120000 link, 0160000 gitlink
   std::vector<Hunk> hunks;
   bool binary = false;
-  bool combined = false;                ///< `--cc` / `--combined`: scored, never applied
-  std::vector<std::string> raw_header;  ///< header lines as read, so that printing gives the bytes back
-  std::string raw_binary;               ///< `GIT binary patch` body or stub line as read
+  bool combined = false;  ///< `--cc` / `--combined`: scored, never applied
+  /// Header lines as read (with text that stood between the files), so that printing gives the bytes back.
+  std::vector<std::string> raw_header;
+  std::string raw_binary;  ///< `GIT binary patch` body or stub line as read
   bool operator==(const FilePatch&) const = default;
 
   /// The path to show and to score: the new one, the old one of a deleted file.
@@ -58,6 +63,8 @@ struct FilePatch {
 struct Patch {
   std::vector<std::string> preamble;  ///< mail headers, commit messages: what stands before the first file
   std::vector<FilePatch> files;
+  std::vector<std::string> trailer;  ///< what follows the last file: a mail signature, for one
+  bool unterminated = false;         ///< the diff text itself ends without a newline
   bool operator==(const Patch&) const = default;
 };
 
