@@ -106,6 +106,8 @@ bool from_json(const json::value& value, json::value& out, const Path&) {
 }
 
 bool from_json(const json::value& value, json::object& out, const Path& path) {
+  out.clear();
+  if (is_empty_array(value)) return true;
   if (!value.is_object()) return path.fail("expected object");
   out = value.get_object();
   return true;
@@ -123,7 +125,7 @@ bool from_json(const json::value& value, std::variant<std::int64_t, std::string>
 }
 
 ObjectReader::ObjectReader(const json::value& value, const Path& path)
-    : object_(value.if_object()), path_(path), ok_(object_ != nullptr) {
+    : object_(value.if_object()), path_(path), ok_(object_ || is_empty_array(value)) {
   if (!ok_) path.fail("expected object");
 }
 

@@ -73,6 +73,14 @@ bool from_json(const json::value& value, std::nullptr_t& out, const Path& path);
 /// Request ids, progress tokens, diagnostic codes: integer or string.
 bool from_json(const json::value& value, std::variant<std::int64_t, std::string>& out, const Path& path);
 
+/// Lua has one kind of empty table, and writes it as `[]` or as `{}`; each is taken for the other.
+inline bool is_empty_array(const json::value& value) {
+  return value.is_array() && value.get_array().empty();
+}
+inline bool is_empty_object(const json::value& value) {
+  return value.is_object() && value.get_object().empty();
+}
+
 /// Reads the members of one object. Unknown keys are ignored; after the first failure nothing more is read.
 class ObjectReader {
  public:
@@ -105,6 +113,11 @@ class ObjectReader {
     if (!member) ok_ = path_.field(key).fail("missing");
     if (member && !member->is_null()) ok_ = from_json(*member, out.emplace(), path_.field(key));
   }
+  /// Null is one of its values, and an absent key is read as null too.
+  template <class T>
+  void or_null(std::string_view key, std::optional<T>& out) {
+    optional(key, out);
+  }
   /// A member that must have exactly this text, as `kind` has in a union.
   void constant(std::string_view key, std::string_view text);
 
@@ -112,7 +125,7 @@ class ObjectReader {
 
  private:
   const json::value* find(std::string_view key) const;
-  const json::object* object_;
+  const json::object* object_;  // null: it has no members
   const Path& path_;
   bool ok_;
 };
@@ -195,9 +208,10 @@ bool from_json(const json::value& value, std::optional<T>& out, const Path& path
 
 template <class T>
 bool from_json(const json::value& value, std::vector<T>& out, const Path& path) {
+  out.clear();
+  if (is_empty_object(value)) return true;
   const json::array* array = value.if_array();
   if (!array) return path.fail("expected array");
-  out.clear();
   out.reserve(array->size());
   for (const json::value& element : *array) {
     if (!from_json(element, out.emplace_back(), path.index(out.size() - 1))) return false;
@@ -207,9 +221,10 @@ bool from_json(const json::value& value, std::vector<T>& out, const Path& path) 
 
 template <class T>
 bool from_json(const json::value& value, std::map<std::string, T>& out, const Path& path) {
+  out.clear();
+  if (is_empty_array(value)) return true;
   const json::object* object = value.if_object();
   if (!object) return path.fail("expected object");
-  out.clear();
   for (const auto& [key, member] : *object) {
     if (!from_json(member, out[std::string(key)], path.field(key))) return false;
   }

@@ -55,6 +55,20 @@ inline json::value to_json(const json::array& value) {
 }
 json::value to_json(const std::variant<std::int64_t, std::string>& value);
 
+// Declared ahead: a container of plain types is not found through its arguments.
+template <HasWireNames E>
+json::value to_json(E value);
+template <HasWireRange E>
+json::value to_json(E value);
+template <HasFields T>
+json::value to_json(const T& value);
+template <class T>
+json::value to_json(const std::optional<T>& value);
+template <class T>
+json::value to_json(const std::vector<T>& values);
+template <class T>
+json::value to_json(const std::map<std::string, T>& values);
+
 /// Builds one object member by member; the mirror of ObjectReader.
 class ObjectWriter {
  public:
@@ -76,6 +90,10 @@ class ObjectWriter {
   template <class T>
   void nullable(std::string_view key, const std::optional<T>& value) {
     object_[key] = value ? to_json(*value) : json::value(nullptr);
+  }
+  template <class T>
+  void or_null(std::string_view key, const std::optional<T>& value) {
+    nullable(key, value);
   }
   void constant(std::string_view key, std::string_view text) { object_[key] = json::string(text); }
 
