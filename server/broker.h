@@ -17,6 +17,7 @@
 #include "server/editor.h"
 #include "server/error.h"
 #include "server/nonces.h"
+#include "server/review/change.h"
 #include "server/review/review.h"
 #include "server/store/audit_log.h"
 #include "server/store/grant_store.h"
@@ -61,13 +62,6 @@ struct ToolCallAnswer {
   std::vector<std::string> network;
   std::string review_id;  ///< pending
   int revision = 0;
-};
-
-/// One file of a proposal before it is bound to its base.
-struct ProposedText {
-  std::string path;                     ///< root-relative
-  std::optional<std::string> new_text;  ///< absent: delete
-  std::optional<std::uint32_t> mode;    ///< git mode
 };
 
 struct StatedBase {

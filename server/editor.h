@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,8 @@ class Editor {
   virtual ~Editor() = default;
   /// Text of the document if it is open; `path` is an absolute decoded path.
   virtual std::optional<OpenText> open_text(const std::string& path) = 0;
+  /// Text of open documents below `root` (absolute) that are not as the disk has them, by root-relative path.
+  virtual std::map<std::string, std::string> unsaved_texts(const std::string& root) = 0;
   /// Replaces the text of an open document by one versioned edit; `done` is called once, when a didChange has brought
   /// exactly `text`, when the client declined, or when neither came in time.
   virtual void replace_text(const std::string& path, std::int64_t version, const std::string& text,
@@ -36,6 +39,7 @@ class Editor {
 class NoEditor final : public Editor {
  public:
   std::optional<OpenText> open_text(const std::string&) override { return std::nullopt; }
+  std::map<std::string, std::string> unsaved_texts(const std::string&) override { return {}; }
   void replace_text(const std::string&, std::int64_t, const std::string&,
                     std::function<void(EditOutcome)> done) override {
     done(EditOutcome::declined);

@@ -1,0 +1,116 @@
+#include "server/store/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "server/hash.h"
+
+namespace escrow::server {
+
+Fd& Fd::operator=(Fd&& other) noexcept {
+  if (this != &other) {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+Fd::~Fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+int Fd::release() {
+  return std::exchange(fd_, -1);
+}
+
+Result<FileLock> FileLock::take(const std::string& path) {
+  const std::string name = path + ".lock";
+  Fd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return io_error("cannot open " + name);
+  while (::flock(fd.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return io_error("cannot lock " + name);
+  }
+  return FileLock(std::move(fd));
+}
+
+Result<std::string> read_file(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd && errno == ENOENT) return Error{ErrorKind::not_found, path + ": no such file"};
+  if (!fd) return io_error("cannot read " + path);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return io_error("cannot stat " + path);
+  if (!S_ISREG(info.st_mode)) return Error{ErrorKind::symlink_or_device_refused, path + ": not a regular file"};
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(info.st_size));
+  char buffer[65536];
+  for (;;) {
+    const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return io_error("cannot read " + path);
+    if (count == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+Result<void> write_all_bytes(int fd, std::string_view bytes, const std::string& what) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return io_error("cannot write " + what);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+namespace {
+
+Result<void> write_and_sync(const std::string& name, std::string_view bytes) {
+  Fd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return io_error("cannot create " + name);
+  if (auto written = write_all_bytes(fd.get(), bytes, name); !written) return written;
+  if (::fsync(fd.get()) != 0) return io_error("cannot fsync " + name);
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  const std::string temporary = path + ".new-" + random_token().substr(0, 8);
+  if (auto written = write_and_sync(temporary, bytes); !written) {
+    ::unlink(temporary.c_str());
+    return written;
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const Error error = io_error("cannot replace " + path);
+    ::unlink(temporary.c_str());
+    return error;
+  }
+  return {};
+}
+
+Result<void> make_private_directory(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  if (!parent.empty()) std::filesystem::create_directories(parent, error);
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error("cannot create " + path);
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return io_error("cannot stat " + path);
+  if (!S_ISDIR(info.st_mode)) return Error{ErrorKind::io, path + ": not a directory"};
+  return {};
+}
+
+std::string file_stamp(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return {};
+  return std::to_string(info.st_dev) + ':' + std::to_string(info.st_ino) + ':' + std::to_string(info.st_size) + ':' +
+         std::to_string(info.st_mtim.tv_sec) + '.' + std::to_string(info.st_mtim.tv_nsec);
+}
+
+}  // namespace escrow::server

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/diff.h"
+#include "server/error.h"
+#include "server/workspace/file_image.h"
+
+/// git as data, through libgit2: opening a hostile repository runs nothing (no filters, hooks, fsmonitor, external
+/// diff).
+namespace escrow::server {
+
+/// The root of the working tree that holds `path` (absolute), or `path` itself where there is no repository.
+std::string find_workspace_root(const std::string& path);
+
+/// What worktrees of one repository share: realpath of the common git directory; of the root without git.
+std::string workspace_key(const std::string& root);
+
+/// True if the repository's own configuration makes git run programs on plain reads (diff.external, textconv, filters,
+/// fsmonitor): it is read as data, never obeyed.
+bool config_runs_programs(const std::string& root);
+
+/// Those of `paths` (root-relative) that the repository's ignore rules leave out of git.
+std::vector<std::string> ignored_paths(const std::string& root, const std::vector<std::string>& paths);
+
+/// Tracked files whose name a secret mask would hide.
+std::vector<std::string> tracked_paths(const std::string& root);
+
+/// The change from one image to another as a git patch with three lines of context. Both absent is an empty patch.
+engine::FilePatch diff_images(const std::string& old_path, const std::string& new_path, const FileImage& before,
+                              const FileImage& after);
+
+/// `theirs` re-based onto `ours`, both descending from `base`; empty if they conflict.
+std::optional<std::string> merge_texts(const std::string& base, const std::string& ours, const std::string& theirs);
+
+}  // namespace escrow::server
