@@ -1,0 +1,10 @@
+#pragma once
+
+/// The person's terminal: one file a subcommand, each registered with CLI11 in its .cpp.
+namespace escrow::server::cli {
+
+/// Parses, runs, and returns the process's exit code. stdout carries the answer and nothing else; trouble is one line
+/// on stderr.
+int run(int argc, char** argv);
+
+}  // namespace escrow::server::cli
