@@ -65,8 +65,9 @@ bool Path::fail(std::string_view problem) const {
 std::string Path::text() const {
   if (!parent_) return std::string(root_->name);
   std::string out = parent_->text();
-  if (!key_.data()) return out + "[" + std::to_string(index_) + "]";
-  return out + (is_plain_key(key_) ? "." + std::string(key_) : "[" + quoted(key_) + "]");
+  if (!key_.data()) return out.append("[").append(std::to_string(index_)).append("]");
+  if (is_plain_key(key_)) return out.append(".").append(key_);
+  return out.append("[").append(quoted(key_)).append("]");
 }
 
 bool from_json(const json::value& value, bool& out, const Path& path) {
@@ -143,7 +144,7 @@ const json::value* ObjectReader::find(std::string_view key) const {
 std::string expected_one_of(const std::vector<std::string_view>& names) {
   std::string out = "expected one of ";
   for (std::size_t i = 0; i < names.size(); ++i) {
-    out += (i ? ", \"" : "\"") + std::string(names[i]) + "\"";
+    out.append(i ? ", \"" : "\"").append(names[i]).append("\"");
   }
   return out;
 }
