@@ -18,6 +18,7 @@
 #include "server/error.h"
 #include "server/nonces.h"
 #include "server/review/change.h"
+#include "server/review/finding.h"
 #include "server/review/review.h"
 #include "server/store/audit_log.h"
 #include "server/store/grant_store.h"
@@ -39,77 +40,80 @@ using Reply = std::function<void(Result<T>)>;
 
 enum class Runner { escrow, agent };
 enum class Wait { none, human };
+enum class Consent { none, person };
 
 struct ToolCallRequest {
   Credential agent;
-  std::string call_id;
-  std::string tool;
-  engine::Action action;
+  std::string call_id = {};
+  std::string tool = {};
+  engine::Action action = {};
   Runner runner = Runner::agent;
-  std::optional<engine::Autonomy> autonomy;
+  std::optional<engine::Autonomy> autonomy = {};
   Wait wait = Wait::none;
-  std::optional<std::int64_t> timeout_ms;
-  std::string body_hash;  ///< of the request as sent: the same callId with another body is a conflict
+  std::optional<std::int64_t> timeout_ms = {};
+  std::string body_hash = {};  ///< of the request as sent: the same callId with another body is a conflict
 };
 
 struct ToolCallAnswer {
   enum class Outcome { allow, deny, pending };
   Outcome outcome = Outcome::deny;
-  engine::Decision decision;
-  std::string execution_token;  ///< allow
-  std::int64_t expires_ms = 0;  ///< allow, pending
+  engine::Decision decision = {};
+  std::string execution_token = {};  ///< allow
+  std::int64_t expires_ms = 0;       ///< allow, pending
   std::string profile = "default", writable = "overlay";
-  std::vector<std::string> network;
-  std::string review_id;  ///< pending
+  std::vector<std::string> network = {};
+  std::string review_id = {};  ///< pending
   int revision = 0;
 };
 
 struct StatedBase {
-  std::string path;
-  std::optional<std::string> sha256;
-  std::optional<std::int64_t> version;
+  std::string path = {};
+  std::optional<std::string> sha256 = {};
+  std::optional<std::int64_t> version = {};
   bool exists = true;
 };
 
 struct ProposeRequest {
   Credential agent;  ///< empty for the person's own
-  std::string call_id;
-  std::string title;
-  std::optional<double> confidence;
-  std::string root;  ///< absolute; empty: the first root of the agent
-  std::optional<std::string> patch_text;
-  std::vector<ProposedText> files;
-  std::vector<StatedBase> bases;
-  std::string supersedes;
-  std::string body_hash;
+  std::string call_id = {};
+  std::string title = {};
+  std::optional<double> confidence = {};
+  std::string root = {};  ///< absolute; empty: the first root of the agent
+  std::optional<std::string> patch_text = {};
+  std::vector<ProposedText> files = {};
+  std::vector<StatedBase> bases = {};
+  std::string supersedes = {};
+  std::string body_hash = {};
 };
 
 struct ExecuteRequest {
   Credential agent;  ///< empty for the person's own
-  std::string call_id;
-  std::string execution_token;
-  engine::Action action;  ///< ShellAction or ExecAction
-  std::optional<std::string> stdin_text;
-  std::optional<sandbox::PtySize> pty;
+  std::string call_id = {};
+  std::string execution_token = {};
+  engine::Action action = {};  ///< ShellAction or ExecAction
+  std::optional<std::string> stdin_text = {};
+  std::optional<sandbox::PtySize> pty = {};
   std::string profile = "default";
   sandbox::Writable writable = sandbox::Writable::overlay;
-  std::vector<std::string> network;
-  std::optional<sandbox::Limits> limits;
+  std::vector<std::string> network = {};
+  std::optional<sandbox::Limits> limits = {};
+  /// The person at the terminal said yes to a prompt (`escrow exec --allow-once`); never set for an agent.
+  Consent consent = Consent::none;
 };
 
 struct StartedExecution {
-  std::string exec_id;
-  sandbox::Enforcement enforcement;
+  std::string exec_id = {};
+  sandbox::Enforcement enforcement = {};
   std::int64_t started_ms = 0;
 };
 
 /// What remains of an execution once it ended; kept for `wait` and `read`.
 struct FinishedExecution {
-  std::string exec_id;
-  sandbox::Execution execution;
-  std::optional<sandbox::Error> cage_error;  ///< nothing ran
-  std::vector<engine::Remedy> remedies;      ///< one for each refused host
-  std::string review_id;                     ///< of its changes; empty if it changed nothing
+  std::string exec_id = {};
+  sandbox::Execution execution = {};
+  std::optional<sandbox::Error> cage_error = {};  ///< nothing ran
+  std::vector<engine::Remedy> remedies = {};      ///< one for each refused host
+  std::string review_id = {};                     ///< of its changes; empty if it changed nothing
 };
 
 struct ApplyOutcome {
@@ -119,34 +123,20 @@ struct ApplyOutcome {
     std::string result;  ///< written, deleted, declined, unverified, stale, untouched
     std::string sha256;
   };
-  std::string state;  ///< applied, refused, unverified
-  std::string reason;
-  std::vector<File> files;
-  std::string undo_id;
+  std::string state = {};  ///< applied, refused, unverified
+  std::string reason = {};
+  std::vector<File> files = {};
+  std::string undo_id = {};
 };
 
 /// What the person may answer to a pending call.
 enum class Answer { deny, allow_once, allow_session, allow_workspace, allow_user };
 
-/// A finding to be shown on a real file; the front turns it into a diagnostic.
-struct Finding {
-  std::string path;                      ///< absolute; empty: the pending list document
-  std::uint32_t line = 0, end_line = 0;  ///< 1-based lines of the file *as it is now*; 0: the first line
-  engine::Level severity = engine::Level::low;
-  std::string rule;
-  std::string message;
-  std::string review_id;
-  int revision = 0;
-  int signal = -1;  ///< index into the review's risk.signals; -1 for the review as a whole
-  /// Line of the same thing on the proposed text, for relatedInformation; 0 if there is none.
-  std::uint32_t proposed_line = 0;
-};
-
 /// A blocked host or path of a finished execution, waiting for the person's click.
 struct OpenRemedy {
-  std::string id;
-  std::string exec_id;
-  engine::Remedy remedy;
+  std::string id = {};
+  std::string exec_id = {};
+  engine::Remedy remedy = {};
 };
 
 struct BrokerEvents {
@@ -155,6 +145,8 @@ struct BrokerEvents {
   std::function<void(const FinishedExecution&)> on_exited;
   /// A call began to wait for a person.
   std::function<void(const Review&)> on_pending;
+  /// Something a person should know that stops nothing.
+  std::function<void(const std::string&)> on_trouble;
 };
 
 class Broker {
@@ -165,6 +157,7 @@ class Broker {
     std::vector<std::string> roots;  ///< absolute realpaths of the workspace folders
     std::string home;
     engine::Policy policy;
+    sandbox::Limits limits;  ///< of an execution, from policy; a caller may ask for less
     std::int64_t decision_timeout_ms = 300'000;
     std::size_t max_pending_per_agent = 32;
   };
@@ -177,13 +170,15 @@ class Broker {
   // What agents may call.
   RegisteredAgent register_agent(AgentInfo info);
   Result<void> end_agent(const Credential& agent);
+  Result<const AgentInfo*> check_agent(const Credential& agent) const { return agents_.find(agent); }
   void tool_call(ToolCallRequest request, Reply<ToolCallAnswer> reply);
   /// Withdraws a waiting call (cancelled by its sender); its reply is called with `cancelled`.
   void cancel_call(const std::string& agent_id, const std::string& call_id);
   Result<Review> propose(ProposeRequest request);
   Result<StartedExecution> execute(ExecuteRequest request);
+  /// Answers when it ended, or nullptr when `timeout_ms` passed first. The pointer is good during the call.
   void wait_execution(const std::string& exec_id, std::optional<std::int64_t> timeout_ms,
-                      Reply<FinishedExecution> reply);
+                      Reply<const FinishedExecution*> reply);
   /// Kept output from `offset` (bytes of one stream), at most `max`.
   Result<std::string> read_output(const std::string& exec_id, sandbox::Stream stream, std::uint64_t offset,
                                   std::size_t max) const;
@@ -196,9 +191,12 @@ class Broker {
   // What a person's front may call; nonces are checked by `spend_nonce` in the front that received them.
   Nonces& nonces() { return nonces_; }
   Result<void> answer_call(const std::string& review_id, int revision, Answer answer, const std::string& reason = {});
+  /// Approves the hunks named, or all of them; the review is approved when none is undecided. `by`: person, lane.
   Result<Review> approve(const std::string& review_id, int revision, const std::vector<std::string>& hunks,
                          const std::string& by);
-  Result<Review> reject(const std::string& review_id, int revision, const std::string& reason);
+  /// Rejects the hunks named, or all of it. Revision 0 means whatever stands: a refusal never needs to be current.
+  Result<Review> reject(const std::string& review_id, int revision, const std::vector<std::string>& hunks,
+                        const std::string& reason);
   void apply(const std::string& review_id, int revision, bool save, Reply<ApplyOutcome> reply);
   void undo(const std::string& undo_id, Reply<ApplyOutcome> reply);
   Result<engine::Grant> grant(engine::Grant grant);
@@ -219,6 +217,7 @@ class Broker {
   /// The judgement of an action without asking for it (`policy explain`).
   engine::Evaluation explain(const engine::Action& action, engine::Venue venue,
                              std::optional<engine::Autonomy> autonomy);
+  const FinishedExecution* finished(const std::string& exec_id) const;
   /// The judgement of an open patch document.
   engine::PatchEvaluation judge_patch_text(std::string_view text) const;
   const engine::Policy& policy() const { return options_.policy; }
@@ -234,25 +233,61 @@ class Broker {
  private:
   struct PendingCall;
   struct Live;
+  struct Token;
+  struct Application;
 
-  // calls
-  engine::ActionContext context_for(const std::string& session, const std::string& call_id, const std::string& subject,
-                                    engine::Venue venue, std::optional<engine::Autonomy> autonomy);
-  void settle_call(const std::string& review_id, const engine::Decision& decision, ReviewState state);
-  ToolCallAnswer allowed(const PendingCall& call, const engine::Decision& decision);
-  void recheck_pending();
-  void expire_call(const std::string& review_id);
-  Result<void> remember(const Review& call, Answer answer);
-  // changes
-  Result<Review> publish(Review review);
-  Result<Review> propose_changes(const Live& live, const sandbox::TreeChanges& changes);
-  void judge(Review& review, std::optional<double> confidence) const;
-  Result<std::vector<FileWrite>> approved_writes(const Review& review) const;
-  Result<FileImage> current_image(const std::string& root, const std::string& path);
-  std::vector<std::string> moved_files(const Review& review);
-  void finish_execution(const std::string& exec_id, sandbox::Result<sandbox::Execution> result);
+  // broker.cpp
   void record(const std::string& event, boost::json::object fields);
   void changed();
+  std::string root_for(const std::string& path) const;
+
+  // broker_calls.cpp
+  struct Asker;
+  engine::Evaluation judge_call(const Asker& asker, const engine::Action& action, engine::Venue venue);
+  ToolCallAnswer answer_allow(const Asker& asker, const engine::Action& action, const engine::Decision& decision);
+  ToolCallAnswer pending_answer(const PendingCall& call) const;
+  void finish_call(const std::string& key, ToolCallAnswer answer, Reply<ToolCallAnswer> reply);
+  void finish_error(const std::string& key, const Error& error, Reply<ToolCallAnswer> reply);
+  void repeat_call(const std::string& key, Wait wait, Reply<ToolCallAnswer> reply);
+  void wait_for_person(ToolCallRequest request, const Asker& asker, const engine::Decision& decision,
+                       Reply<ToolCallAnswer> reply);
+  PendingCall& question_for(const ToolCallRequest& request, const Asker& asker, const engine::Decision& decision);
+  void settle(PendingCall& call, std::size_t index, const Result<ToolCallAnswer>& answer);
+  void deny_all(PendingCall& call, const std::string& reason);
+  void expire_call(const std::string& review_id, const std::string& key);
+  void recheck_pending();
+  bool recheck_one(PendingCall& call, std::size_t& index);
+  Result<engine::Grant> remember(const Review& call, Answer answer);
+
+  // broker_changes.cpp
+  ReadImage reader(const std::string& root);
+  Result<Review> publish(Review review, std::optional<double> confidence);
+  Result<Review> repeat_proposal(const std::string& key);
+  void withdraw(const std::string& review_id, const std::string& agent_id);
+  std::vector<std::string> moved_files(const Review& review);
+  void mark_stale(const std::string& review_id, const std::vector<std::string>& moved);
+  Result<void> may_apply(const Review& review, int revision) const;
+  void write_open_documents(std::shared_ptr<Application> work);
+  void write_disk(const std::shared_ptr<Application>& work);
+  void put_back_documents(std::shared_ptr<Application> work, ReviewState state, const std::string& reason);
+  void finish_application(const std::shared_ptr<Application>& work, ReviewState to);
+  void apply_reversed(const Review& applied, Reply<ApplyOutcome> reply);
+
+  // broker_executions.cpp
+  Result<Token> permit(const ExecuteRequest& request, const Asker& asker);
+  std::vector<std::string> open_hosts(const ExecuteRequest& request, const Asker& asker, const Token& token,
+                                      const std::string& root);
+  sandbox::Profile profile_for(const ExecuteRequest& request, const Asker& asker, const Token& token,
+                               const std::string& root);
+  Result<StartedExecution> started(const std::string& exec_id) const;
+  Result<StartedExecution> start(ExecuteRequest request, const Asker& asker, const Token& token,
+                                 std::vector<std::string> argv, const std::string& cwd,
+                                 std::map<std::string, std::string> env, const std::string& root);
+  void keep_output(const std::string& exec_id, sandbox::Stream stream, std::string_view bytes);
+  void finish_execution(const std::string& exec_id, sandbox::Result<sandbox::Execution> result);
+  void review_execution(Live& live);
+  void offer_remedies(Live& live);
+  void forget_old_executions();
 
   boost::asio::io_context& loop_;
   sandbox::Executor& executor_;
@@ -264,10 +299,16 @@ class Broker {
   Nonces nonces_;
   GrantStore grants_;
   AuditLog audit_;
-  ReviewStore reviews_;
+  ReviewStore store_;
   std::map<std::string, std::unique_ptr<PendingCall>> pending_;  ///< by review id
   std::map<std::string, std::unique_ptr<Live>> executions_;      ///< by execution id
+  std::map<std::string, std::unique_ptr<Token>> tokens_;         ///< execution tokens, unspent
+  std::map<std::string, std::string> call_state_;                ///< agent/call → review id while pending
+  std::map<std::string, Result<ToolCallAnswer>> answers_;        ///< agent/call → the final answer
+  std::map<std::string, std::string> proposals_;                 ///< agent/call → review id
+  std::map<std::string, std::string> executed_;                  ///< agent/call → execution id
   std::vector<OpenRemedy> remedies_;
+  std::set<std::string> applying_;  ///< reviews on their way into the tree
   bool locked_ = false;
 };
 

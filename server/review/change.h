@@ -19,9 +19,9 @@ using ReadImage = std::function<Result<FileImage>(const std::string& path)>;
 
 /// One file's new content before it is bound to its base. `new_text` absent deletes it.
 struct ProposedText {
-  std::string path;  ///< root-relative
-  std::optional<std::string> new_text;
-  std::optional<std::uint32_t> mode;  ///< git mode
+  std::string path = {};  ///< root-relative
+  std::optional<std::string> new_text = {};
+  std::optional<std::uint32_t> mode = {};  ///< git mode
   std::string old_path = {};          ///< a rename's source; empty otherwise
 };
 

@@ -38,56 +38,56 @@ BOOST_DESCRIBE_ENUM(HunkMark, undecided, approved, rejected)
 
 /// The unit a person may approve: a hunk, or a whole file that has none (binary, mode, empty).
 struct ReviewHunk {
-  std::string id;         ///< hash of path and content: stable across revisions
+  std::string id = {};         ///< hash of path and content: stable across revisions
   std::size_t index = 0;  ///< into patch.hunks; 0 for a file without hunks
   HunkMark mark = HunkMark::undecided;
 };
 
 /// One file of a change. `patch` is always computed from the two images, whatever form the proposal came in.
 struct ReviewFile {
-  std::string path;      ///< root-relative, new path; old path of a deleted file
-  std::string old_path;  ///< differs from `path` for a rename
+  std::string path = {};      ///< root-relative, new path; old path of a deleted file
+  std::string old_path = {};  ///< differs from `path` for a rename
   FileImage before, after;
-  engine::FilePatch patch;
-  std::vector<ReviewHunk> hunks;
+  engine::FilePatch patch = {};
+  std::vector<ReviewHunk> hunks = {};
 };
 
 /// An automated step, and how it went.
 struct Check {
-  std::string name;
-  std::string state;  ///< passed, failed, skipped, running
-  std::string detail;
+  std::string name = {};
+  std::string state = {};  ///< passed, failed, skipped, running
+  std::string detail = {};
   bool required = false;
 };
 
 struct Review {
-  std::string id;
+  std::string id = {};
   int revision = 1;
   ReviewKind kind = ReviewKind::change;
   ReviewState state = ReviewState::pending;
-  std::string root;      ///< absolute realpath of the workspace
-  std::string agent;     ///< agent's name, for people
-  std::string agent_id;  ///< connection's id; empty for a person's own (CLI) proposals
-  std::string session;
-  std::string call_id;
-  std::string title;
-  std::string origin;  ///< proposal, execution, file, cli
+  std::string root = {};      ///< absolute realpath of the workspace
+  std::string agent = {};     ///< agent's name, for people
+  std::string agent_id = {};  ///< connection's id; empty for a person's own (CLI) proposals
+  std::string session = {};
+  std::string call_id = {};
+  std::string title = {};
+  std::string origin = {};  ///< proposal, execution, file, cli
   std::int64_t created_ms = 0, updated_ms = 0, expires_ms = 0;
-  engine::Risk risk;
+  engine::Risk risk = {};
   engine::Lane lane = engine::Lane::low;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = {};
 
   // kind == change
-  std::vector<ReviewFile> files;
-  std::vector<Check> checks;
-  std::string approved_by;  ///< lane, person
+  std::vector<ReviewFile> files = {};
+  std::vector<Check> checks = {};
+  std::string approved_by = {};  ///< lane, person
   engine::Lane approved_lane = engine::Lane::low;
-  std::string undo_id;  ///< once applied
+  std::string undo_id = {};  ///< once applied
 
   // kind == call
-  std::optional<engine::Action> action;
-  std::optional<engine::Decision> decision;
-  std::string cwd;
+  std::optional<engine::Action> action = {};
+  std::optional<engine::Decision> decision = {};
+  std::string cwd = {};
 };
 
 /// The legal moves; anything else is `state_conflict`.

@@ -11,7 +11,7 @@ enum class ImageKind { absent, file, symlink };
 struct FileImage {
   ImageKind kind = ImageKind::absent;
   std::uint32_t mode = 0;  ///< permission bits of a file (only the executable ones are ever changed)
-  std::string content;     ///< bytes, or the link target
+  std::string content = {};     ///< bytes, or the link target
   bool operator==(const FileImage&) const = default;
   bool exists() const { return kind != ImageKind::absent; }
 };

@@ -1,0 +1,183 @@
+#include "server/broker.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "engine/redact.h"
+#include "server/broker_state.h"
+#include "server/clock.h"
+#include "server/review/finding.h"
+#include "server/workspace/repository.h"
+
+namespace escrow::server {
+
+Broker::Broker(boost::asio::io_context& loop, sandbox::Executor& executor, UserTree& tree, Editor& editor,
+               Options options, BrokerEvents events)
+    : loop_(loop),
+      executor_(executor),
+      tree_(tree),
+      editor_(editor),
+      options_(std::move(options)),
+      events_(std::move(events)),
+      grants_(options_.grants_file),
+      audit_(options_.state_dir + "/audit.jsonl"),
+      store_(options_.state_dir + "/reviews") {
+  for (const auto& problem : tree_.recover()) record("recover", {{"problem", problem}});
+  store_.sweep(now_ms() - 7 * options_.policy.review_expiry_ms);
+}
+
+Broker::~Broker() = default;
+
+RegisteredAgent Broker::register_agent(AgentInfo info) {
+  const std::string name = engine::one_line(info.name, 80);
+  info.name = name;
+  RegisteredAgent agent = agents_.add(std::move(info));
+  record("agent.register", {{"agent", name}, {"agentId", agent.credential.agent_id}, {"session", agent.session}});
+  return agent;
+}
+
+Result<void> Broker::end_agent(const Credential& agent) {
+  const auto info = agents_.find(agent);
+  if (!info) return info.error();
+  const std::string session = (*info)->session;
+  std::vector<std::pair<std::string, std::string>> waiting;
+  for (const auto& [id, call] : pending_) {
+    for (const auto& each : call->waiting) {
+      if (each.request.agent.agent_id == agent.agent_id) waiting.emplace_back(agent.agent_id, each.request.call_id);
+    }
+  }
+  for (const auto& [agent_id, call_id] : waiting) cancel_call(agent_id, call_id);
+  grants_.end_session(session);
+  std::erase_if(tokens_, [&](const auto& token) { return token.second->agent_id == agent.agent_id; });
+  agents_.remove(agent.agent_id);
+  record("agent.end", {{"agentId", agent.agent_id}});
+  return {};
+}
+
+void Broker::record(const std::string& event, boost::json::object fields) {
+  // A full disk must not stop the person's work, and must not stay unseen either: the front shows the note.
+  if (auto kept = audit_.append(event, std::move(fields)); !kept && events_.on_trouble) {
+    events_.on_trouble("the audit log could not be written: " + kept.error().message);
+  }
+}
+
+void Broker::changed() {
+  if (events_.on_findings_changed) events_.on_findings_changed();
+}
+
+std::string Broker::root_for(const std::string& path) const {
+  std::string best;
+  for (const auto& root : options_.roots) {
+    const bool inside = path == root || path.compare(0, root.size() + 1, root + "/") == 0;
+    if (inside && root.size() > best.size()) best = root;
+  }
+  return best;
+}
+
+void Broker::set_roots(std::vector<std::string> roots) {
+  options_.roots = std::move(roots);
+}
+
+void Broker::set_policy(engine::Policy policy) {
+  options_.policy = std::move(policy);
+  record("policy", {{"version", options_.policy.version}});
+  recheck_pending();
+}
+
+void Broker::set_locked(bool locked) {
+  locked_ = locked;
+  record(locked ? "lock" : "unlock", {});
+  if (!locked) return;
+  std::vector<std::string> ids;
+  for (const auto& [id, call] : pending_) ids.push_back(id);
+  for (const auto& id : ids) (void)answer_call(id, 0, Answer::deny, "locked by the person");
+}
+
+Result<engine::Grant> Broker::grant(engine::Grant grant) {
+  grant.created_ms = now_ms();
+  if (grant.scope == engine::Scope::workspace && grant.workspace.empty() && !options_.roots.empty()) {
+    grant.workspace = workspace_key(options_.roots.front());
+  }
+  auto added = grants_.add(std::move(grant));
+  if (!added) return added;
+  record("grant", {{"id", added->id},
+                   {"effect", engine::name_of(added->effect)},
+                   {"tool", added->tool},
+                   {"match", engine::redact(added->match)},
+                   {"scope", engine::name_of(added->scope)}});
+  recheck_pending();
+  return added;
+}
+
+Result<bool> Broker::revoke(const std::string& grant_id) {
+  auto revoked = grants_.revoke(grant_id);
+  if (revoked && *revoked) record("grant.revoke", {{"id", grant_id}});
+  return revoked;
+}
+
+Result<std::size_t> Broker::revoke_all() {
+  auto count = grants_.revoke_all();
+  if (count) record("grant.revokeAll", {{"count", *count}});
+  return count;
+}
+
+Result<engine::Grant> Broker::take_remedy(const std::string& remedy_id) {
+  const auto found = std::find_if(remedies_.begin(), remedies_.end(),
+                                  [&](const OpenRemedy& remedy) { return remedy.id == remedy_id; });
+  if (found == remedies_.end()) return Error{ErrorKind::not_found, "this remedy was already taken"};
+  const engine::Grant wanted = found->remedy.grant;
+  remedies_.erase(found);
+  auto added = grant(wanted);
+  changed();
+  return added;
+}
+
+std::vector<engine::Grant> Broker::grants() {
+  return grants_.current(now_ms());
+}
+
+Result<Review> Broker::review(const std::string& id) {
+  if (const auto call = pending_.find(id); call != pending_.end()) return call->second->review;
+  return store_.get(id);
+}
+
+std::vector<Review> Broker::reviews() {
+  std::vector<Review> all;
+  for (const auto& [id, call] : pending_) all.push_back(call->review);
+  for (const auto& root : options_.roots) {
+    auto stored = store_.list(root);
+    all.insert(all.end(), std::make_move_iterator(stored.begin()), std::make_move_iterator(stored.end()));
+  }
+  return all;
+}
+
+std::size_t Broker::pending_count() {
+  std::size_t count = pending_.size();
+  for (const auto& root : options_.roots) {
+    for (const auto& review : store_.list(root)) count += review.state == ReviewState::pending ? 1 : 0;
+  }
+  return count;
+}
+
+std::vector<Finding> Broker::findings() {
+  std::vector<Finding> found;
+  for (const auto& review : reviews()) append_findings(review, found);
+  for (const auto& remedy : remedies_) {
+    found.push_back({.severity = engine::Level::medium,
+                     .rule = "egress-refused",
+                     .message = "The sandbox refused a connection. " + remedy.remedy.title + "?",
+                     .remedy_id = remedy.id});
+  }
+  return found;
+}
+
+engine::Evaluation Broker::explain(const engine::Action& action, engine::Venue venue,
+                                   std::optional<engine::Autonomy> autonomy) {
+  return judge_call({.agent_id = {}, .name = {}, .session = {}, .call_id = {}, .autonomy = autonomy}, action, venue);
+}
+
+engine::PatchEvaluation Broker::judge_patch_text(std::string_view text) const {
+  return engine::evaluate(engine::parse_diff(text), {}, options_.policy);
+}
+
+}  // namespace escrow::server
