@@ -1,0 +1,50 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "sandbox/error.h"
+#include "sandbox/launcher/workspace_mount.h"
+#include "sandbox/runner_protocol.h"
+#include "sandbox/unique_fd.h"
+
+namespace escrow::sandbox {
+
+/// Descriptors of a LaunchRequest.
+struct LaunchFds {
+  UniqueFd stage, lock, seccomp;
+};
+
+/// bubblewrap with the runner waiting in it.
+class Cage {
+ public:
+  Cage() = default;
+  Cage(const Cage&) = delete;
+  Cage& operator=(const Cage&) = delete;
+
+  /// Covers the scaffold directory, lays out what bubblewrap binds, and starts it. In the namespaces of
+  /// `enter_namespaces`.
+  Result<void> start(const LaunchRequest& request, const LaunchFds& fds);
+
+  const Scaffold& scaffold() const { return scaffold_; }
+  int runner() const { return runner_.get(); }
+  int process() const { return process_.get(); }
+
+  /// After bubblewrap ended by itself: what it wrote, or its status.
+  std::string last_words();
+
+  /// Kills it and waits until no process of it is left.
+  void end();
+
+ private:
+  Result<void> lay_out(const LaunchRequest& request);
+  Result<void> spawn(const LaunchRequest& request, const LaunchFds& fds);
+
+  Scaffold scaffold_;
+  UniqueFd runner_, process_, words_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace escrow::sandbox

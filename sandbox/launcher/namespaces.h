@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "sandbox/error.h"
+#include "sandbox/unique_fd.h"
+
+namespace escrow::sandbox {
+
+/// Puts this process into its own user, mount and network namespaces. An ordinary user keeps its one id; root keeps
+/// all of its own, since files of every owner must stay reachable in the workspace. Mounts no longer propagate to the
+/// host. Errors are `unavailable` and say what forbids it and what to do.
+Result<void> enter_namespaces();
+
+/// Brings lo up and listens in the network namespace: TCP on kProxyPort, TCP and UDP on port 53, all on 127.0.0.1.
+/// Whoever holds these descriptors answers the guest, from whatever namespace it lives in.
+Result<std::vector<UniqueFd>> open_listeners();
+
+}  // namespace escrow::sandbox

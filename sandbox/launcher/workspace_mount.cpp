@@ -1,0 +1,219 @@
+#include "sandbox/launcher/workspace_mount.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "sandbox/copy_tree.h"
+#include "sandbox/mask_layer.h"
+#include "sandbox/packet.h"
+#include "sandbox/path_pattern.h"
+#include "sandbox/protected_paths.h"
+#include "sandbox/unique_fd.h"
+
+namespace escrow::sandbox {
+namespace {
+
+Result<UniqueFd> make_directory(int parent, const std::string& name) {
+  if (mkdirat(parent, name.c_str(), 0755) != 0) return io_error("making " + name + " in the stage");
+  UniqueFd fd(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd) return io_error("opening " + name + " in the stage");
+  return fd;
+}
+
+Result<UniqueFd> open_directory(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd) return io_error("opening " + path);
+  return fd;
+}
+
+/// A layer named by descriptor needs none of the escapes that commas, colons and backslashes in a path would.
+std::string by_descriptor(const UniqueFd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); }
+
+/// Without `volatile` every fsync of the guest reaches the disk, for files that are thrown away or read back at once;
+/// kernels before 5.10 do not know it.
+bool mount_overlay(const std::string& target, unsigned long flags, const std::string& layers, bool writable) {
+  const std::string options = "userxattr," + layers;
+  if (writable && mount("overlay", target.c_str(), "overlay", flags, ("volatile," + options).c_str()) == 0) return true;
+  return mount("overlay", target.c_str(), "overlay", flags, options.c_str()) == 0;
+}
+
+constexpr unsigned long kMountFlags = MS_NOSUID | MS_NODEV;
+
+/// The three directories of a writable layer. The upper one's root stands for the merged root, so it takes over the
+/// mode and owner.
+struct Layer {
+  UniqueFd upper, work, mask;
+};
+
+Result<Layer> make_layer(const Scaffold& scaffold, int parent, int lower) {
+  Layer layer;
+  for (auto [fd, name] : {std::pair{&layer.upper, "upper"}, {&layer.work, "work"}, {&layer.mask, "mask"}}) {
+    Result<UniqueFd> made = make_directory(parent, name);
+    if (!made) return made.error();
+    *fd = std::move(*made);
+  }
+  struct stat info {};
+  if (fstat(lower, &info) != 0) return io_error("looking at the lower directory");
+  if (fchown(layer.upper.get(), info.st_uid, info.st_gid) != 0)
+    (void)!fchown(layer.upper.get(), scaffold.uid, scaffold.gid);
+  fchmod(layer.upper.get(), info.st_mode & 07777);
+  const std::array<timespec, 2> times{info.st_atim, info.st_mtim};
+  futimens(layer.upper.get(), times.data());
+  return layer;
+}
+
+std::string layer_options(const Layer& layer, const UniqueFd& lower, bool masked) {
+  const std::string mask = masked ? by_descriptor(layer.mask) + ":" : std::string();
+  return "lowerdir=" + mask + by_descriptor(lower) + ",upperdir=" + by_descriptor(layer.upper) +
+         ",workdir=" + by_descriptor(layer.work);
+}
+
+std::vector<std::string> foreign_secrets() {
+  std::vector<std::string> paths;
+  const char* home = getenv("HOME");
+  if (!home) return paths;
+  for (const std::string& secret : home_secrets()) paths.push_back(std::string(home) + "/" + secret);
+  return paths;
+}
+
+/// The workspace, what is hidden in it, and the layers made for it.
+struct Prepared {
+  UniqueFd workspace;
+  std::vector<std::string> masked;
+  bool any_mask = false;
+  Layer layer;
+};
+
+Result<Prepared> prepare(const Scaffold& scaffold, const MountRequest& request) {
+  Prepared prepared;
+  Result<UniqueFd> workspace = open_directory(request.workspace);
+  if (!workspace) return workspace.error();
+  prepared.workspace = std::move(*workspace);
+  Result<Layer> layer = make_layer(scaffold, scaffold.stage, prepared.workspace.get());
+  if (!layer) return layer.error();
+  prepared.layer = std::move(*layer);
+  const MaskRequest masks{.globs = request.masks,
+                          .never_masked = request.never_masked,
+                          .unsaved = request.unsaved,
+                          .foreign_secrets = foreign_secrets()};
+  prepared.masked = find_masked(prepared.workspace.get(), masks);
+  Result<bool> any = build_mask_layer(prepared.layer.mask.get(), prepared.workspace.get(), prepared.masked, request.unsaved);
+  if (!any) return any.error();
+  prepared.any_mask = *any;
+  return prepared;
+}
+
+Result<MountedReport> mount_copy(const Scaffold& scaffold, const Prepared& prepared, const MountRequest& request) {
+  const std::string why = std::strerror(errno);
+  if (request.copy_limit_bytes == 0)
+    return Error{ErrorKind::unavailable, "overlayfs is refused here (" + why + "), and a copy is not allowed"};
+  Result<UniqueFd> copy = make_directory(scaffold.stage, "copy");
+  if (!copy) return copy.error();
+  const CopyPlan plan{.limit_bytes = request.copy_limit_bytes, .mask = prepared.layer.mask.get()};
+  if (Result<void> copied = copy_tree(prepared.workspace.get(), copy->get(), plan); !copied)
+    return Error{ErrorKind::unavailable, "overlayfs is refused here (" + why + "), and a copy fails: " + copied.error().message};
+  const std::string target = scaffold.path + "/m";
+  if (mount(by_descriptor(*copy).c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0) return io_error("binding the copy");
+  return MountedReport{.writable = "copy"};
+}
+
+Result<MountedReport> mount_writable(const Scaffold& scaffold, const Prepared& prepared, const MountRequest& request) {
+  const std::string options = layer_options(prepared.layer, prepared.workspace, prepared.any_mask);
+  errno = EPERM;
+  if (request.try_overlay && mount_overlay(scaffold.path + "/m", kMountFlags, options, true))
+    return MountedReport{.writable = "overlay"};
+  return mount_copy(scaffold, prepared, request);
+}
+
+/// Two lower layers and no upper one: read-only for everybody, and the masks hold as they do when it is writable.
+Result<MountedReport> mount_read_only(const Scaffold& scaffold, const Prepared& prepared) {
+  const std::string layers = "lowerdir=" + by_descriptor(prepared.layer.mask) + ":" + by_descriptor(prepared.workspace);
+  if (!mount_overlay(scaffold.path + "/m", kMountFlags | MS_RDONLY, layers, false)) {
+    Error error = io_error("mounting the workspace read-only");
+    error.kind = ErrorKind::unavailable;
+    return error;
+  }
+  return MountedReport{.writable = "none"};
+}
+
+/// Binds `source` over `target` and turns it read-only, keeping the flags that an unprivileged namespace may not drop.
+bool bind_read_only(const std::string& source, const std::string& target) {
+  if (mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0) return false;
+  struct statvfs info {};
+  if (statvfs(target.c_str(), &info) != 0) return false;
+  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV;
+  if (info.f_flag & ST_NOEXEC) flags |= MS_NOEXEC;
+  if (info.f_flag & ST_NOATIME) flags |= MS_NOATIME;
+  if (info.f_flag & ST_RELATIME) flags |= MS_RELATIME;
+  return mount(nullptr, target.c_str(), nullptr, flags, nullptr) == 0;
+}
+
+bool is_directory(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/// The real tree, written for real: secrets are covered by mounts, protected paths bound read-only over themselves.
+/// Put together aside and shown in one step, so that the guest never sees it half covered.
+Result<MountedReport> mount_direct(const Scaffold& scaffold, const Prepared& prepared, const MountRequest& request) {
+  const std::string aside = scaffold.path + "/d", target = scaffold.path + "/m";
+  if (mkdir(aside.c_str(), 0755) != 0 || mount(request.workspace.c_str(), aside.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+    return io_error("binding the workspace");
+  mount(nullptr, aside.c_str(), nullptr, MS_REC | MS_PRIVATE, nullptr);
+  for (const std::string& path : find_protected(prepared.workspace.get())) {
+    const std::string place = aside + "/" + path;
+    if (!bind_read_only(place, place)) return io_error("protecting " + path);
+  }
+  for (const std::string& path : prepared.masked) {
+    const std::string place = aside + "/" + path;
+    const std::string blank = scaffold.path + (is_directory(place) ? "/blank.d" : "/blank");
+    if (!bind_read_only(blank, place)) return io_error("hiding " + path);
+  }
+  if (mount(aside.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) return io_error("showing the workspace");
+  return MountedReport{.writable = "direct"};
+}
+
+}  // namespace
+
+Result<void> mount_home(const Scaffold& scaffold, const HomeOverlay& home, const std::string& name, const std::string& target) {
+  Result<UniqueFd> lower = open_directory(home.path);
+  if (!lower) return lower.error();
+  if (mkdirat(scaffold.stage, "homes", 0700) != 0 && errno != EEXIST) return io_error("making homes in the stage");
+  Result<UniqueFd> directory = make_directory(scaffold.stage, "homes/" + name);
+  if (!directory) return directory.error();
+  Result<Layer> layer = make_layer(scaffold, directory->get(), lower->get());
+  if (!layer) return layer.error();
+  std::vector<std::string> present;
+  for (const std::string& mask : home.masks)
+    if (faccessat(lower->get(), mask.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) present.push_back(mask);
+  Result<bool> any = build_mask_layer(layer->mask.get(), lower->get(), present, {});
+  if (!any) return any.error();
+  if (!mount_overlay(target, kMountFlags, layer_options(*layer, *lower, *any), true)) return io_error("overlaying " + home.path);
+  return {};
+}
+
+Result<MountedReport> mount_workspace(const Scaffold& scaffold, const MountRequest& request) {
+  Result<Prepared> prepared = prepare(scaffold, request);
+  if (!prepared) return prepared.error();
+  switch (request.writable) {
+    case Writable::overlay:
+      return mount_writable(scaffold, *prepared, request);
+    case Writable::none:
+      return mount_read_only(scaffold, *prepared);
+    case Writable::direct:
+      return mount_direct(scaffold, *prepared, request);
+  }
+  return Error{ErrorKind::invalid_argument, "unknown way to mount the workspace"};
+}
+
+}  // namespace escrow::sandbox

@@ -1,0 +1,143 @@
+#include "sandbox/path_pattern.h"
+
+#include <algorithm>
+#include <array>
+
+namespace escrow::sandbox {
+namespace {
+
+char folded(char c, LetterCase letter_case) {
+  return letter_case == LetterCase::ignored && c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// One element of a pattern at `at`: its length, and whether it takes `c`.
+struct Element {
+  std::size_t length = 1;
+  bool takes = false;
+};
+
+Element class_element(std::string_view pattern, std::size_t at, char c, LetterCase letter_case) {
+  std::size_t i = at + 1;
+  const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
+  if (negated) ++i;
+  bool inside = false;
+  for (std::size_t first = i; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
+    const char low = folded(pattern[i], letter_case);
+    char high = low;
+    if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') high = folded(pattern[i += 2], letter_case);
+    if (c >= low && c <= high) inside = true;
+  }
+  if (i >= pattern.size()) return {1, c == '['};  // no closing bracket: an ordinary character
+  return {i - at + 1, inside != negated && c != '/'};
+}
+
+Element element_at(std::string_view pattern, std::size_t at, char c, LetterCase letter_case) {
+  switch (pattern[at]) {
+    case '?':
+      return {1, c != '/'};
+    case '[':
+      return class_element(pattern, at, c, letter_case);
+    case '\\':
+      if (at + 1 < pattern.size()) return {2, folded(pattern[at + 1], letter_case) == c};
+      return {1, c == '\\'};
+    default:
+      return {1, folded(pattern[at], letter_case) == c};
+  }
+}
+
+/// Backtracks to the last star only, and to the last double star when that fails: linear in practice, and never worse
+/// than the product of the lengths squared, whatever the pattern.
+bool matches_whole(std::string_view pattern, std::string_view text, LetterCase letter_case) {
+  constexpr std::size_t none = std::string_view::npos;
+  std::size_t p = 0, t = 0, star = none, star_text = 0, wide = none, wide_text = 0;
+  for (;;) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      if (pattern.substr(p, 2) == "**") {
+        p += pattern.substr(p, 3) == "**/" ? 3 : 2;
+        wide = p, wide_text = t, star = none;
+      } else {
+        star = ++p, star_text = t;
+      }
+      continue;
+    }
+    if (t == text.size() && p == pattern.size()) return true;
+    if (t < text.size() && p < pattern.size()) {
+      const Element element = element_at(pattern, p, folded(text[t], letter_case), letter_case);
+      if (element.takes) {
+        p += element.length, ++t;
+        continue;
+      }
+    }
+    if (star != none && star_text < text.size() && text[star_text] != '/') {
+      p = star, t = ++star_text;
+      continue;
+    }
+    if (wide == none || wide_text >= text.size()) return false;
+    p = wide, t = ++wide_text, star = none;
+  }
+}
+
+std::string_view last_segment(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+constexpr std::array kMasked = {
+    ".env*", "id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "*.ppk", "*.p12", "*.pfx",
+    "*.pkcs12", "*.p8", "*.jks", "*.keystore", "*.kdbx", "*.kdb", "*.ovpn", ".netrc", "_netrc", ".pypirc", ".pgpass",
+    ".my.cnf", ".git-credentials", ".dockercfg", ".docker/config.json", ".vault-token", ".htpasswd", "kubeconfig",
+    "*.kubeconfig", ".kube/config", ".ssh", ".aws", ".azure", ".gnupg", ".config/gcloud", ".config/gh", ".config/hub",
+    ".oci", ".boto", ".s3cfg", ".terraform.d/credentials.tfrc.json", ".terraformrc", "*.tfstate", "*.tfstate.*",
+    "credentials.json", "service-account*.json", "service_account*.json", "client_secret*.json",
+    "application_default_credentials.json", "config/master.key", "config/credentials/*.key", ".cargo/credentials",
+    ".cargo/credentials.toml", ".gem/credentials", ".m2/settings-security.xml", ".password-store",
+    ".local/share/keyrings", ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium",
+    ".config/BraveSoftware", ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json",
+    ".local/share/opencode/auth.json"};
+
+constexpr std::array kExamples = {".env.example", ".env.sample", ".env.template", ".env.dist", ".env.schema",
+                                  ".env.*.example", ".env.*.sample", ".env.*.template"};
+
+constexpr std::array kLookInside = {"*.pem", "*.key", "*.crt", ".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf",
+                                    "nuget.config", ".m2/settings.xml"};
+
+constexpr std::array kSecretMarks = {"PRIVATE KEY-----", "_authToken", "_auth", "_password", "npmAuthToken",
+                                     "npmAuthIdent", "<password>", "ClearTextPassword"};
+
+template <class List>
+bool matches_any(const List& patterns, std::string_view path) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const char* pattern) { return matches_glob(pattern, path, LetterCase::ignored); });
+}
+
+}  // namespace
+
+bool matches_glob(std::string_view pattern, std::string_view path, LetterCase letter_case) {
+  if (pattern.starts_with('/')) return matches_whole(pattern.substr(1), path, letter_case);
+  if (pattern.find('/') == std::string_view::npos) return matches_whole(pattern, last_segment(path), letter_case);
+  for (std::size_t at = 0;; ++at) {
+    if (matches_whole(pattern, path.substr(at), letter_case)) return true;
+    at = path.find('/', at);
+    if (at == std::string_view::npos) return false;
+  }
+}
+
+Secrecy secrecy_of(std::string_view path) {
+  if (matches_any(kExamples, path)) return Secrecy::open;
+  if (matches_any(kMasked, path)) return Secrecy::masked;
+  return matches_any(kLookInside, path) ? Secrecy::look_inside : Secrecy::open;
+}
+
+bool holds_secret(std::string_view text) {
+  return std::any_of(kSecretMarks.begin(), kSecretMarks.end(),
+                     [&](const char* mark) { return text.find(mark) != std::string_view::npos; });
+}
+
+const std::vector<std::string>& home_secrets() {
+  static const std::vector<std::string> paths = {
+      ".netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".git-credentials", ".vault-token", ".docker/config.json",
+      ".kube/config", ".aws/credentials", ".aws/config", ".cargo/credentials", ".cargo/credentials.toml",
+      ".config/gh/hosts.yml", ".ssh/id_rsa", ".ssh/id_dsa", ".ssh/id_ecdsa", ".ssh/id_ed25519",
+      ".config/gcloud/application_default_credentials.json", ".config/gcloud/credentials.db",
+      ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json"};
+  return paths;
+}
+
+}  // namespace escrow::sandbox
