@@ -20,9 +20,11 @@ class io_context;
 ///     Binder binder;                                    // filled by LspServer::bind
 ///     Connection connection(loop, binder, {});
 ///     connection.on_exit([&](int code) { status = code; loop.stop(); });
-///     Transport transport({.in = STDIN_FILENO, .out = claim_stdout()});
+///     Transport transport({.in = claim_stdin(), .out = claim_stdout()});
 ///     serve(connection, transport);                     // reader thread → receive(); sink → transport.send()
+///     auto work = boost::asio::make_work_guard(loop);
 ///     loop.run();
+///     transport.finish(std::chrono::milliseconds(300)); // let the last answers out
 ///
 ///     connection.notify("textDocument/publishDiagnostics", params);
 ///     connection.call<ApplyWorkspaceEditResult>("workspace/applyEdit", params, [](auto outcome) {
@@ -92,10 +94,11 @@ class Connection {
   template <class T, class P, class F>
   CallId call(std::string_view method, const P& params, F done) {
     using protocol::to_json;
-    return send_request(method, to_json(params),
-                        [done = std::move(done)](protocol::Outcome<boost::json::value> outcome) mutable {
-                          done(read_outcome<T>(std::move(outcome)));
-                        });
+    // Shared, because std::function copies and `done` may hold a Reply, which does not.
+    auto shared = std::make_shared<F>(std::move(done));
+    return send_request(method, to_json(params), [shared](protocol::Outcome<boost::json::value> outcome) {
+      (*shared)(read_outcome<T>(std::move(outcome)));
+    });
   }
   /// Sends `$/cancelRequest` for a call that is still open; its callback is still called, by the answer.
   void cancel_call(CallId call);
