@@ -34,7 +34,7 @@ struct Surroundings {
 
 Surroundings look_around(const InstallPaths& install) {
   Surroundings out{install, {}, {"policy", false, {}, {}}};
-  const auto root = find_workspace_root(".");
+  const auto root = workspace_root_around(".");
   if (!root) {
     out.policy.detail = root.error().message;
     return out;

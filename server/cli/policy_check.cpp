@@ -49,7 +49,7 @@ struct Candidate {
 
 /// The files that are in force here, if they exist.
 Result<std::vector<Candidate>> files_in_force() {
-  const auto root = find_workspace_root(".");
+  const auto root = workspace_root_around(".");
   if (!root) return root.error();
   const auto places = find_places(process_environment(), Overrides::honour, {*root});
   if (!places) return places.error();

@@ -25,7 +25,7 @@ Result<Workplace> find_workplace(const std::string& workspace) {
   if (!cwd) return cwd.error();
   out.cwd = std::move(*cwd);
   // A named directory is meant as it is; without one, the repository around us is.
-  auto root = workspace.empty() ? find_workspace_root(out.cwd) : real_directory(workspace);
+  auto root = workspace.empty() ? workspace_root_around(out.cwd) : real_directory(workspace);
   if (!root) return root.error();
   out.root = std::move(*root);
   const auto env = process_environment();

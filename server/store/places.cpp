@@ -153,7 +153,7 @@ Result<void> make_private_dir(const std::string& path) {
   return {};
 }
 
-Result<std::string> find_workspace_root(const std::string& dir) {
+Result<std::string> workspace_root_around(const std::string& dir) {
   std::error_code error;
   const auto start = fs::canonical(dir, error);
   if (error) return Error{ErrorKind::io, dir + ": " + error.message()};

@@ -37,7 +37,7 @@ Result<void> make_private_dir(const std::string& path);
 
 /// The workspace that `dir` belongs to: the nearest directory upwards that holds `.git`, else `dir` itself. Absolute
 /// and free of links; an `io` error if `dir` does not exist.
-Result<std::string> find_workspace_root(const std::string& dir);
+Result<std::string> workspace_root_around(const std::string& dir);
 
 /// True if `path` is `root` or lies below it; both absolute and normalised. Nothing lies "in" the root directory `/`.
 bool lies_in(const std::string& path, const std::string& root);

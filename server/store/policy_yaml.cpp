@@ -181,9 +181,9 @@ class Reader {
   }
 
   bool duration(const YAML::Node& node, const std::string& path, std::int64_t& out) {
-    const auto ms = node.IsScalar() ? parse_duration_ms(node.Scalar()) : std::nullopt;
-    if (!expect(ms && *ms > 0, node, path, "a time such as 500ms, 30s, 5m or 24h")) return false;
-    out = *ms;
+    const auto ms = node.IsScalar() ? parse_duration_ms(node.Scalar()).value_or(0) : 0;
+    if (!expect(ms > 0, node, path, "a time such as 500ms, 30s, 5m or 24h")) return false;
+    out = ms;
     return true;
   }
 
@@ -404,8 +404,8 @@ class Reader {
     };
     const auto size = [this](const char* name) -> ReadValue {
       return [this, name](auto& v, auto& p) {
-        const auto bytes = v.IsScalar() ? parse_bytes(v.Scalar()) : std::nullopt;
-        if (expect(bytes && *bytes > 0, v, p, "a size such as 512K, 64M or 4G")) layer_.limits[name] = v.Scalar();
+        const auto bytes = v.IsScalar() ? parse_bytes(v.Scalar()).value_or(0) : 0;
+        if (expect(bytes > 0, v, p, "a size such as 512K, 64M or 4G")) layer_.limits[name] = v.Scalar();
       };
     };
     const ReadValue pids = [this](auto& v, auto& p) {
