@@ -59,7 +59,7 @@ std::vector<std::string> bwrap_args(const Profile& profile, const HostFacts& fac
   for (const std::string& path : facts.read_only) add(args, {"--ro-bind", path, path});
   add(args, {"--bind", facts.scaffold + "/m", profile.workspace});
   add(args, {"--ro-bind", facts.scaffold + "/runner", kRunnerPath});
-  add(args, {"--remount-ro", "/", "--chdir", "/", "--", kRunnerPath});
+  add(args, {"--remount-ro", "/", "--chdir", "/"});
   return args;
 }
 

@@ -40,7 +40,7 @@ inline constexpr int kArgsFd = 66;
 /// Where the runner lies inside.
 inline constexpr const char* kRunnerPath = "/run/escrow/runner";
 
-/// The whole argument vector of bubblewrap after `--args FD`, the runner's command line included. Pure.
+/// The options of bubblewrap, as they go through `--args FD`; its command is always the runner. Pure.
 ///
 /// Order is policy: namespaces and privileges; the allow-listed root, read-only; what is blanked in it; /dev, /proc and
 /// fresh tmpfs; HOME and the tool directories in it; further read-only paths; the workspace, last of the writable

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "sandbox/command.h"
@@ -17,7 +19,8 @@ namespace escrow::sandbox {
 
 enum class Stream { out, err };
 
-/// A command under way. Loop thread only. Dropping it kills the command and everything it started.
+/// A command under way. Loop thread only. Dropping it kills the command and everything it started; no event comes
+/// after that. `write_stdin` needs a pty or `Command::stdin_open`, `resize` a pty; without one they do nothing.
 class RunningExecution {
  public:
   virtual ~RunningExecution() = default;
@@ -49,9 +52,12 @@ class Executor {
 struct ExecutorOptions {
   std::string state_dir;    ///< 0700, outside every workspace; stages live in `<state_dir>/stages`
   std::string libexec_dir;  ///< holds escrow-launcher and escrow-runner
+  /// Where the kernel refuses overlayfs, a workspace up to this size is copied; 0 refuses instead.
+  std::uint64_t copy_limit_bytes = 512u << 20;
+  bool try_overlay = true;  ///< false: as if the kernel refused it (tests)
 };
 
-/// bubblewrap on Linux. `loop` must outlive the executor. Sweeps stages that a crashed server left behind.
+/// bubblewrap on Linux. `loop` must outlive the executor, the executor its executions. Sweeps stages that a crashed server left behind.
 std::unique_ptr<Executor> make_bwrap_executor(boost::asio::io_context& loop, ExecutorOptions options);
 
 }  // namespace escrow::sandbox

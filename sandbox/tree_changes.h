@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@ enum class EntryKind { absent, file, symlink, directory, other };
 struct TreeEntry {
   EntryKind kind = EntryKind::absent;
   std::uint32_t mode = 0;  ///< permission bits
-  std::string content;     ///< file bytes, or the link target
+  std::string content;     ///< file bytes, or the link target; empty for what is neither
   bool too_large = false;  ///< content left out: over the cap, reported and never applied
   bool operator==(const TreeEntry&) const = default;
 };
@@ -33,5 +33,28 @@ struct TreeChanges {
   bool complete = true;  ///< false if a cap stopped the reading; then nothing may be applied
   bool operator==(const TreeChanges&) const = default;
 };
+
+/// The layers of a finished execution, as open directories; -1 for one that there is not.
+struct TreeLayers {
+  int lower = -1;           ///< the workspace
+  int mask = -1;            ///< between them: whiteouts over secrets, unsaved text
+  int upper = -1;           ///< what the guest wrote: the overlay's upper directory, or a whole copy
+  timespec started{0, 0};   ///< a lower file changed later than this is noted as such; CLOCK_REALTIME
+};
+
+/// How much is read. A file over its cap is `too_large`; the others end the reading (`complete` is false).
+struct ChangeCaps {
+  std::uint64_t file_bytes = 32u << 20;
+  std::uint64_t total_bytes = 256u << 20;
+  std::size_t changes = 50'000;
+  std::size_t depth = 200;
+};
+
+/// Reads an overlay's upper layer back. Only when no process writes any more. Follows no link, opens no FIFO. May open
+/// up directories and files of the upper layer that their modes close to us. Any thread.
+TreeChanges read_overlay_changes(const TreeLayers& layers, const ChangeCaps& caps = {});
+
+/// The same for a copy of the workspace that was written to.
+TreeChanges read_copy_changes(const TreeLayers& layers, const ChangeCaps& caps = {});
 
 }  // namespace escrow::sandbox

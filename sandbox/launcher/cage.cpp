@@ -54,9 +54,9 @@ bool become(std::uint32_t uid, std::uint32_t gid) {
   for (int number : {SIGINT, SIGHUP, SIGTERM, SIGQUIT}) signal(number, SIG_DFL);
   if (!become(request.uid, request.gid)) _exit(124);
   const std::string args_fd = std::to_string(kArgsFd);
-  std::array<char*, 4> argv = {const_cast<char*>("bwrap"), const_cast<char*>("--args"), const_cast<char*>(args_fd.c_str()), nullptr};
+  std::array<const char*, 6> argv = {"bwrap", "--args", args_fd.c_str(), "--", kRunnerPath, nullptr};
   std::array<char*, 1> env = {nullptr};
-  execve(request.bwrap.c_str(), argv.data(), env.data());
+  execve(request.bwrap.c_str(), const_cast<char**>(argv.data()), env.data());
   _exit(126);
 }
 

@@ -87,8 +87,17 @@ void serve(Cage& cage) {
   }
 }
 
-Result<void> build(Cage& cage, const LaunchRequest& request, const LaunchFds& fds) {
+/// Once more, in our own mount namespace: the kernel mounts nothing that lies in another one.
+Result<void> reopen(UniqueFd& directory, const std::string& path) {
+  directory.reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory) return io_error("opening " + path);
+  return {};
+}
+
+Result<void> build(Cage& cage, const LaunchRequest& request, LaunchFds& fds) {
+  const std::string stage = path_of(fds.stage.get());
   if (Result<void> entered = enter_namespaces(); !entered) return entered;
+  if (Result<void> opened = reopen(fds.stage, stage); !opened) return opened;
   Result<std::vector<UniqueFd>> listeners = open_listeners();
   if (!listeners) return listeners.error();
   if (Result<void> started = cage.start(request, fds); !started) return started;
@@ -113,7 +122,7 @@ int launch() {
     return 1;
   }
   std::vector<UniqueFd>& passed = (*packet)->fds;
-  const LaunchFds fds{std::move(passed[0]), std::move(passed[1]), std::move(passed[2])};
+  LaunchFds fds{std::move(passed[0]), std::move(passed[1]), std::move(passed[2])};
   const StagePlace place = place_of(fds.stage.get());
   Cage cage;
   if (Result<void> built = build(cage, *request, fds); built) {

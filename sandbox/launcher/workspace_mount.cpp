@@ -129,7 +129,7 @@ Result<MountedReport> mount_copy(const Scaffold& scaffold, const Prepared& prepa
 
 Result<MountedReport> mount_writable(const Scaffold& scaffold, const Prepared& prepared, const MountRequest& request) {
   const std::string options = layer_options(prepared.layer, prepared.workspace, prepared.any_mask);
-  errno = EPERM;
+  errno = EOPNOTSUPP;
   if (request.try_overlay && mount_overlay(scaffold.path + "/m", kMountFlags, options, true))
     return MountedReport{.writable = "overlay"};
   return mount_copy(scaffold, prepared, request);

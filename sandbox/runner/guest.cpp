@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -40,9 +42,12 @@ Result<Terminal> make_terminal(PtySize size) {
 }
 
 void limit(int resource, std::uint64_t value) {
-  if (value == 0) return;
+  const auto which = static_cast<__rlimit_resource_t>(resource);
+  rlimit now{};
+  if (value == 0 || getrlimit(which, &now) != 0) return;
+  value = std::min<std::uint64_t>(value, now.rlim_max);
   const rlimit both{value, value};
-  setrlimit(static_cast<__rlimit_resource_t>(resource), &both);
+  setrlimit(which, &both);
 }
 
 void set_limits(const GuestLimits& limits) {

@@ -1,0 +1,72 @@
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <filesystem>
+
+#include "sandbox/bwrap_execution.h"
+#include "sandbox/executor.h"
+#include "sandbox/stage.h"
+
+namespace escrow::sandbox {
+namespace {
+
+Error invalid(std::string message) { return {ErrorKind::invalid_argument, std::move(message)}; }
+
+bool has_zero(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+Result<void> check_strings(const Command& command) {
+  if (command.argv.empty() || command.argv.front().empty()) return invalid("command: argv is empty");
+  for (const std::string& arg : command.argv)
+    if (has_zero(arg)) return invalid("command: an argument contains a zero byte");
+  for (const auto& [name, value] : command.env)
+    if (name.empty() || name.find('=') != std::string::npos || has_zero(name) || has_zero(value))
+      return invalid("command: the environment variable \"" + name + "\" has an impossible name or value");
+  return {};
+}
+
+Result<void> check_places(const Command& command, const Profile& profile) {
+  if (has_zero(command.cwd) || !lies_within(command.cwd, profile.workspace))
+    return invalid("cwd \"" + command.cwd + "\": not in the workspace \"" + profile.workspace + "\"");
+  for (const auto& [path, text] : profile.unsaved)
+    if (path.empty() || path.front() == '/' || path.back() == '/' || has_zero(path))
+      return invalid("unsaved document \"" + path + "\": not a path relative to the workspace");
+  for (const std::string& entry : profile.network_allow)
+    if (entry.find('*') != std::string::npos && !entry.starts_with("*."))
+      return invalid("network \"" + entry + "\": name the host; only a leading \"*.\" stands for more than one");
+  return {};
+}
+
+class BwrapExecutor : public Executor {
+ public:
+  BwrapExecutor(boost::asio::io_context& loop, ExecutorOptions options)
+      : loop_(loop), options_(std::move(options)), readers_(std::make_shared<boost::asio::thread_pool>(1)) {
+    sweep_stages(options_.state_dir);
+  }
+  ~BwrapExecutor() override { readers_->join(); }
+  BwrapExecutor(const BwrapExecutor&) = delete;
+  BwrapExecutor& operator=(const BwrapExecutor&) = delete;
+
+  Result<std::unique_ptr<RunningExecution>> start(Command command, Profile profile, ExecutionEvents events) override {
+    if (command.cwd.empty()) command.cwd = profile.workspace;
+    // Before the check: `..` must not climb out of the workspace by spelling.
+    command.cwd = std::filesystem::path(command.cwd).lexically_normal().string();
+    while (command.cwd.size() > 1 && command.cwd.back() == '/') command.cwd.pop_back();
+    if (Result<void> fits = check_strings(command); !fits) return fits.error();
+    if (Result<void> fits = check_places(command, profile); !fits) return fits.error();
+    Result<LaunchedCage> cage = launch_cage(options_, profile);
+    if (!cage) return cage.error();
+    return run_in_cage(loop_, readers_, options_, std::move(*cage), std::move(command), std::move(profile), std::move(events));
+  }
+
+ private:
+  boost::asio::io_context& loop_;
+  ExecutorOptions options_;
+  std::shared_ptr<boost::asio::thread_pool> readers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_bwrap_executor(boost::asio::io_context& loop, ExecutorOptions options) {
+  return std::make_unique<BwrapExecutor>(loop, std::move(options));
+}
+
+}  // namespace escrow::sandbox
