@@ -138,7 +138,7 @@ void ObjectReader::constant(std::string_view key, std::string_view text) {
 }
 
 const json::value* ObjectReader::find(std::string_view key) const {
-  return object_->if_contains(key);
+  return object_ ? object_->if_contains(key) : nullptr;
 }
 
 std::string expected_one_of(const std::vector<std::string_view>& names) {

@@ -213,8 +213,8 @@ bool from_json(const json::value& value, std::vector<T>& out, const Path& path) 
   const json::array* array = value.if_array();
   if (!array) return path.fail("expected array");
   out.reserve(array->size());
-  for (const json::value& element : *array) {
-    if (!from_json(element, out.emplace_back(), path.index(out.size() - 1))) return false;
+  for (std::size_t i = 0; i < array->size(); ++i) {
+    if (!from_json((*array)[i], out.emplace_back(), path.index(i))) return false;
   }
   return true;
 }
