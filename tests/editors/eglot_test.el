@@ -24,13 +24,12 @@
       eglot-sync-connect patience
       eglot-autoshutdown nil
       eglot-confirm-server-initiated-edits nil)
-(setq-default flymake-no-changes-timeout 0.1)
 (add-to-list 'eglot-server-programs '(js-mode . ("escrow_lsp")))
 
-;; Nobody answers a question that blocks the minibuffer: nil is what an empty answer gives, "undecided".
+;; A question in the minibuffer would block a batch for ever: it gets C-g, and is remembered, for none should come.
 (defvar questions nil)
 (dolist (reader '(completing-read read-from-minibuffer read-string y-or-n-p yes-or-no-p))
-  (advice-add reader :override (lambda (prompt &rest _) (push prompt questions) nil)))
+  (advice-add reader :override (lambda (prompt &rest _) (push prompt questions) (signal 'quit nil))))
 
 (defvar passed 0)
 
@@ -45,7 +44,7 @@
   "Run the event loop until CONDITION holds; give its value."
   (let ((deadline (+ (float-time) patience)) value)
     (while (and (not (setq value (funcall condition))) (< (float-time) deadline))
-      (accept-process-output nil 0.02))
+      (condition-case nil (accept-process-output nil 0.02) (quit nil)))
     (expect value "waited %d s for %s" patience what)))
 
 (defmacro step (name &rest body)
@@ -61,9 +60,6 @@
 (defun server () (eglot-current-server))
 (defun uri (path) (eglot--path-to-uri path))
 
-(defun ask (method params)
-  (jsonrpc-request (server) method params :timeout patience))
-
 (defun send (method params)
   "Send METHOD; give a cons whose cdr turns to (ok RESULT) or (error PROBLEM)."
   (let ((answer (list 'answer)))
@@ -73,8 +69,16 @@
                            :timeout-fn (lambda () (setcdr answer (list 'error "timeout"))))
     answer))
 
+(defun ask (method params)
+  "Send METHOD and give its result.  Not by `jsonrpc-request': what follows its answer in one read waits for the next."
+  (let ((answer (send method params)))
+    (wait-for (format "the answer to %s" method) (lambda () (cdr answer)))
+    (expect (eq (cadr answer) 'ok) "%s: %S" method (caddr answer))
+    (caddr answer)))
+
 (defun ours ()
   "Flymake's diagnostics of this buffer, as (LINE . TEXT)."
+  (flymake-start) ; by itself it waits for a display, and a batch has none
   (mapcar (lambda (diagnostic)
             (cons (line-number-at-pos (flymake-diagnostic-beg diagnostic)) (flymake-diagnostic-text diagnostic)))
           (flymake-diagnostics)))
@@ -174,7 +178,8 @@
     (goto-char (point-min))
     (expect (search-forward "rejectUnauthorized: false" nil t) "the buffer is as before"))
 
-  (step "the server ends when told to"
+  (step "nothing blocked the minibuffer, and the server ends when told to"
+    (expect (null questions) "asked in the minibuffer: %S" questions)
     (let ((process (jsonrpc--process (server))))
       (eglot-shutdown (server) nil patience)
       (expect (not (process-live-p process)) "it still runs"))))
