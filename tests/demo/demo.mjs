@@ -1,6 +1,6 @@
 // An agent and a person at work with the real server, in a small real repository. Run by `./dev demo`.
 //
-//     node tests/demo/demo.mjs [--keep] [--nvim]
+//     node tests/demo/demo.mjs [--keep] [--nvim [-- NEOVIM-ARGUMENT…]]
 //
 // Tells every hop in a line, with its time, and fails naming the first that is not as it must be. --keep leaves the
 // repository, the state and the messages on disk; --nvim opens the repository in Neovim with two matters waiting.
@@ -46,10 +46,13 @@ async function play(repo, { keep }) {
   return good ? 0 : 1;
 }
 
-const { values: options } = parseArgs({ options: { keep: { type: 'boolean' }, nvim: { type: 'boolean' } } });
+const { values: options, positionals } = parseArgs({
+  options: { keep: { type: 'boolean' }, nvim: { type: 'boolean' } },
+  allowPositionals: true,
+});
 const repo = makeProject();
 try {
-  process.exitCode = options.nvim ? await openNeovim(repo) : await play(repo, options);
+  process.exitCode = options.nvim ? await openNeovim(repo, positionals) : await play(repo, options);
 } finally {
   if (!options.keep) repo.cleanup();
 }

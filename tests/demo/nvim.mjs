@@ -8,8 +8,8 @@ import { riskyPatch } from './project.mjs';
 
 const kHere = path.dirname(fileURLToPath(import.meta.url));
 
-/** Opens it and waits until the person leaves; the exit code of Neovim. `extra` are arguments for it. */
-export async function openNeovim(repo, extra = process.env.ESCROW_DEMO_NVIM_ARGS?.split(' ') ?? []) {
+/** Opens it and waits until the person leaves; the exit code of Neovim. `extra` are more arguments for it. */
+export async function openNeovim(repo, extra) {
   if (spawnSync('nvim', ['--version']).error) {
     console.error('nvim is missing; `./dev test` installs it, or your package manager does');
     return 1;

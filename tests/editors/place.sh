@@ -27,13 +27,13 @@ export HOME=$place/home XDG_CONFIG_HOME=$place/config XDG_DATA_HOME=$place/data 
 export XDG_STATE_HOME=$place/state XDG_RUNTIME_DIR=$place/run
 export GIT_CONFIG_NOSYSTEM=1 LANG=C.UTF-8 LC_ALL=C.UTF-8
 unset ESCROW_STATE_DIR ESCROW_CONFIG_DIR ESCROW_GRANTS_PATH GIT_DIR GIT_WORK_TREE
-export ESCROW_BIN ESCROW_TEST_PLACE=$place
+export ESCROW_TEST_PLACE=$place
 (umask 077 && mkdir -p "$HOME" "$XDG_CONFIG_HOME" "$XDG_DATA_HOME" "$XDG_CACHE_HOME" "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR" "$place/bin")
 
 # The editors keep a server's standard error to themselves, or nowhere; a failing test must show it.
-cat >"$place/bin/escrow_lsp" <<'SH'
+cat >"$place/bin/escrow_lsp" <<SH
 #!/bin/sh
-exec "$ESCROW_BIN" lsp 2>>"$ESCROW_TEST_PLACE/server.stderr"
+exec "$ESCROW_BIN" lsp 2>>"$place/server.stderr"
 SH
 chmod +x "$place/bin/escrow_lsp"
 export PATH=$place/bin:$PATH
