@@ -65,6 +65,11 @@ void Broker::changed() {
   if (events_.on_findings_changed) events_.on_findings_changed();
 }
 
+void Broker::announce(const Review& review) {
+  if (events_.on_review_changed) events_.on_review_changed(review);
+  changed();
+}
+
 std::string Broker::root_for(const std::string& path) const {
   std::string best;
   for (const auto& root : options_.roots) {

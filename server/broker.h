@@ -97,6 +97,7 @@ struct ExecuteRequest {
   sandbox::Writable writable = sandbox::Writable::overlay;
   std::vector<std::string> network = {};
   std::optional<sandbox::Limits> limits = {};
+  std::optional<engine::Autonomy> autonomy = {};
   /// The person at the terminal said yes to a prompt (`escrow exec --allow-once`); never set for an agent.
   Consent consent = Consent::none;
 };
@@ -145,6 +146,8 @@ struct BrokerEvents {
   std::function<void(const FinishedExecution&)> on_exited;
   /// A call began to wait for a person.
   std::function<void(const Review&)> on_pending;
+  /// A change's review was made, or moved to another state or revision.
+  std::function<void(const Review&)> on_review_changed;
   /// Something a person should know that stops nothing.
   std::function<void(const std::string&)> on_trouble;
 };
@@ -214,6 +217,9 @@ class Broker {
   std::vector<Finding> findings();
   const std::vector<OpenRemedy>& open_remedies() const { return remedies_; }
   std::vector<engine::Grant> grants();
+  /// What is wrong with the grant store, in plain words.
+  const std::vector<std::string>& grant_notes() const { return grants_.notes(); }
+  std::size_t agent_count() const { return agents_.size(); }
   /// The judgement of an action without asking for it (`policy explain`).
   engine::Evaluation explain(const engine::Action& action, engine::Venue venue,
                              std::optional<engine::Autonomy> autonomy);
@@ -239,6 +245,7 @@ class Broker {
   // broker.cpp
   void record(const std::string& event, boost::json::object fields);
   void changed();
+  void announce(const Review& review);
   std::string root_for(const std::string& path) const;
 
   // broker_calls.cpp

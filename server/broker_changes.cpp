@@ -179,8 +179,9 @@ void Broker::withdraw(const std::string& review_id, const std::string& agent_id)
     review.updated_ms = now_ms();
     return {};
   });
-  if (moved) record("withdrawn", {{"reviewId", review_id}});
-  changed();
+  if (!moved) return;
+  record("withdrawn", {{"reviewId", review_id}});
+  announce(*moved);
 }
 
 Result<Review> Broker::publish(Review review, std::optional<double> confidence) {
@@ -200,7 +201,7 @@ Result<Review> Broker::publish(Review review, std::optional<double> confidence) 
                     {"score", review.risk.score},
                     {"state", engine::name_of(review.state)},
                     {"files", review.files.size()}});
-  changed();
+  announce(review);
   return review;
 }
 
@@ -227,7 +228,7 @@ Result<Review> Broker::approve(const std::string& review_id, int revision, const
                      {"by", by},
                      {"hunks", hunks.size()},
                      {"state", engine::name_of(approved->state)}});
-  changed();
+  announce(*approved);
   return approved;
 }
 
@@ -254,7 +255,7 @@ Result<Review> Broker::reject(const std::string& review_id, int revision, const 
                     {"reason", engine::redact(reason)},
                     {"hunks", hunks.size()},
                     {"state", engine::name_of(rejected->state)}});
-  changed();
+  announce(*rejected);
   return rejected;
 }
 
@@ -281,9 +282,9 @@ void Broker::mark_stale(const std::string& review_id, const std::vector<std::str
   });
   if (!stale) return;
   record("stale", {{"reviewId", review_id}, {"revision", stale->revision}, {"files", boost::json::value_from(moved)}});
+  announce(*stale);
   // Stale is information: where the change still fits, it is shown again as a new revision, all approvals dropped.
   if (auto rebased = rebase_review(*stale, reader(stale->root))) (void)publish(std::move(*rebased), std::nullopt);
-  changed();
 }
 
 void Broker::recheck_bases(const std::string& path) {
@@ -447,7 +448,7 @@ void Broker::finish_application(const std::shared_ptr<Application>& work, Review
   if (to == ReviewState::stale) {
     mark_stale(work->review.id, {work->outcome.reason});
   } else {
-    (void)store_.update(work->review.id, [&](Review& review) -> Result<void> {
+    const auto moved = store_.update(work->review.id, [&](Review& review) -> Result<void> {
       if (!may_move(review.state, to)) return wrong_state(review, "approved");
       review.state = to;
       review.updated_ms = now_ms();
@@ -456,6 +457,7 @@ void Broker::finish_application(const std::shared_ptr<Application>& work, Review
       if (!work->outcome.reason.empty()) review.notes.push_back(work->outcome.reason);
       return {};
     });
+    if (moved) announce(*moved);
   }
   record("apply", {{"reviewId", work->review.id},
                    {"revision", work->review.revision},
@@ -464,7 +466,6 @@ void Broker::finish_application(const std::shared_ptr<Application>& work, Review
                    {"reason", work->outcome.reason},
                    {"undoId", work->outcome.undo_id},
                    {"files", written_json(work->outcome)}});
-  changed();
   work->reply(work->outcome);
 }
 

@@ -146,14 +146,15 @@ sandbox::Profile Broker::profile_for(const ExecuteRequest& request, const Asker&
 }
 
 Result<StartedExecution> Broker::execute(ExecuteRequest request) {
-  Asker asker{.name = "person", .call_id = request.call_id};
+  Asker asker{.name = "person", .call_id = request.call_id, .autonomy = request.autonomy};
   if (!request.agent.agent_id.empty()) {
     const auto agent = agents_.find(request.agent);
     if (!agent) return agent.error();
     asker = {.agent_id = request.agent.agent_id,
              .name = (*agent)->name,
              .session = (*agent)->session,
-             .call_id = request.call_id};
+             .call_id = request.call_id,
+             .autonomy = request.autonomy};
     const auto again = executed_.find(call_key(asker.agent_id, request.call_id));
     if (again != executed_.end()) return started(again->second);
   }

@@ -67,6 +67,7 @@ int answer_parse_error(const CLI::App& root, const CLI::ParseError& error) {
 }
 
 void register_all(CommandTree& tree) {
+  add_lsp(tree);
   add_score(tree);
   add_classify(tree);
   add_policy(tree);

@@ -41,6 +41,7 @@ struct CommandTree {
 };
 
 // Registering only describes: nothing is opened, read or started before `run`.
+void add_lsp(CommandTree& tree);
 void add_score(CommandTree& tree);
 void add_classify(CommandTree& tree);
 void add_policy(CommandTree& tree);

@@ -40,7 +40,7 @@ ClientFacts read_client_facts(const protocol::InitializeParams& params,
     facts.apply_edit = is_set(client.workspace->applyEdit);
     facts.text_document_content = client.workspace->textDocumentContent.has_value();
   }
-  if (client.general && offers(client.general->positionEncodings, "utf-8")) facts.position_encoding = "utf-8";
+  if (client.general) facts.encoding = choose_encoding(client.general->positionEncodings);
   if (escrow && escrow->notifications) {
     facts.notifications.insert(escrow->notifications->begin(), escrow->notifications->end());
   }

@@ -5,12 +5,13 @@
 
 #include "protocol/escrow_capabilities.h"
 #include "protocol/lsp_initialize.h"
+#include "server/lsp/positions.h"
 
 namespace escrow::server::lsp {
 
 /// What of a client's capabilities changes what Escrow sends. Read once, at `initialize`.
 struct ClientFacts {
-  std::string position_encoding = "utf-16";  ///< negotiated: utf-8 if offered, else utf-16
+  PositionEncoding encoding = PositionEncoding::utf16;  ///< negotiated: utf-8 if offered, else utf-16
   bool related_information = false;
   bool code_description = false;
   bool code_action_literals = false;  ///< else only bare Commands may be answered

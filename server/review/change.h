@@ -22,7 +22,7 @@ struct ProposedText {
   std::string path = {};  ///< root-relative
   std::optional<std::string> new_text = {};
   std::optional<std::uint32_t> mode = {};  ///< git mode
-  std::string old_path = {};          ///< a rename's source; empty otherwise
+  std::string old_path = {};               ///< a rename's source; empty otherwise
 };
 
 /// A reviewed file from its two images: patch, hunks with stable ids.

@@ -13,7 +13,7 @@ namespace escrow::server {
 
 /// A finding to be shown on a real file; the front turns it into a diagnostic.
 struct Finding {
-  std::string path = {};                      ///< absolute; empty: the pending-list document
+  std::string path = {};                 ///< absolute; empty: the pending-list document
   std::uint32_t line = 0, end_line = 0;  ///< 1-based lines of the file *as it is now*; 0: the first line
   engine::Level severity = engine::Level::low;
   std::string rule = {};
@@ -21,7 +21,7 @@ struct Finding {
   std::string review_id = {};
   int revision = 0;
   int signal = -1;                  ///< index into the review's risk.signals; -1 for the review as a whole
-  std::string remedy_id = {};            ///< of an OpenRemedy; then review_id is empty
+  std::string remedy_id = {};       ///< of an OpenRemedy; then review_id is empty
   std::uint32_t proposed_line = 0;  ///< the same place in the proposed text; 0 if there is none
 };
 

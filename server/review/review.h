@@ -38,7 +38,7 @@ BOOST_DESCRIBE_ENUM(HunkMark, undecided, approved, rejected)
 
 /// The unit a person may approve: a hunk, or a whole file that has none (binary, mode, empty).
 struct ReviewHunk {
-  std::string id = {};         ///< hash of path and content: stable across revisions
+  std::string id = {};    ///< hash of path and content: stable across revisions
   std::size_t index = 0;  ///< into patch.hunks; 0 for a file without hunks
   HunkMark mark = HunkMark::undecided;
 };

@@ -10,8 +10,8 @@ enum class ImageKind { absent, file, symlink };
 /// One side of a changed file, whole: what the gate compares and writes.
 struct FileImage {
   ImageKind kind = ImageKind::absent;
-  std::uint32_t mode = 0;  ///< permission bits of a file (only the executable ones are ever changed)
-  std::string content = {};     ///< bytes, or the link target
+  std::uint32_t mode = 0;    ///< permission bits of a file (only the executable ones are ever changed)
+  std::string content = {};  ///< bytes, or the link target
   bool operator==(const FileImage&) const = default;
   bool exists() const { return kind != ImageKind::absent; }
 };

@@ -130,12 +130,6 @@ engine::FileStatus status_of(const std::string& old_path, const std::string& new
 
 }  // namespace
 
-std::string find_workspace_root(const std::string& path) {
-  const auto repository = open_repository(path);
-  const char* root = repository ? git_repository_workdir(repository.get()) : nullptr;
-  return real_path(root == nullptr ? path : root);
-}
-
 std::string workspace_key(const std::string& root) {
   const auto repository = open_repository(root);
   const char* common = repository ? git_repository_commondir(repository.get()) : nullptr;

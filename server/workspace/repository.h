@@ -12,9 +12,6 @@
 /// diff).
 namespace escrow::server {
 
-/// The root of the working tree that holds `path` (absolute), or `path` itself where there is no repository.
-std::string find_workspace_root(const std::string& path);
-
 /// What worktrees of one repository share: realpath of the common git directory; of the root without git.
 std::string workspace_key(const std::string& root);
 

@@ -1,0 +1,24 @@
+#include "server/lsp/session.h"
+
+namespace escrow::server::lsp {
+
+std::pair<std::string, std::string> Session::place_of(const std::string& path) const {
+  std::pair<std::string, std::string> best;
+  if (!broker) return best;
+  for (const auto& root : broker->roots()) {
+    if (path.compare(0, root.size() + 1, root + "/") == 0 && root.size() > best.first.size()) {
+      best = {root, path.substr(root.size() + 1)};
+    }
+  }
+  return best;
+}
+
+std::string Session::text_of(const std::string& path) const {
+  if (const Document* open = documents.find_path(path)) return open->text;
+  const auto [root, relative] = place_of(path);
+  if (root.empty()) return {};
+  const auto image = tree->read(root, relative);
+  return image ? image->content : std::string();
+}
+
+}  // namespace escrow::server::lsp

@@ -1,0 +1,202 @@
+#include <boost/json.hpp>
+
+#include "server/review/change.h"
+#include "server/store/audit_log.h"
+#include "server/store/grant_store.h"
+#include "server/store/review_store.h"
+#include "tests/catch.h"
+#include "tests/server/temp_dir.h"
+
+using namespace escrow;
+using namespace escrow::server;
+using escrow::test::TempDir;
+
+namespace {
+
+engine::Grant allow(const std::string& match, engine::Scope scope = engine::Scope::workspace) {
+  engine::Grant grant;
+  grant.effect = engine::GrantEffect::allow;
+  grant.tool = "shell";
+  grant.match = match;
+  grant.scope = scope;
+  grant.workspace = "/w";
+  grant.session = "s";
+  return grant;
+}
+
+}  // namespace
+
+TEST_CASE("a grant written by one process is seen by another, and its revocation at once") {
+  TempDir dir;
+  GrantStore mine(dir / "grants.json"), theirs(dir / "grants.json");
+  const auto added = mine.add(allow("npm install"));
+  REQUIRE(added);
+  REQUIRE(theirs.current(0).size() == 1);
+  CHECK(theirs.current(0)[0] == *added);
+  REQUIRE(theirs.revoke(added->id));
+  CHECK(mine.current(0).empty());
+}
+
+TEST_CASE("odd text in a grant survives the store") {
+  TempDir dir;
+  GrantStore store(dir / "grants.json");
+  engine::Grant grant = allow("npm install");
+  grant.reason = std::string("quotes \" newline \n tab \t \xE2\x82\xAC ") + std::string(65536, 'x');
+  REQUIRE(store.add(grant));
+  GrantStore again(dir / "grants.json");
+  REQUIRE(again.current(0).size() == 1);
+  CHECK(again.current(0)[0].reason == grant.reason);
+}
+
+TEST_CASE("one damaged entry neither voids the rest, nor is lost, nor allows anything") {
+  TempDir dir;
+  GrantStore store(dir / "grants.json");
+  REQUIRE(store.add(allow("npm install")));
+  auto root = boost::json::parse(dir.read("grants.json")).as_object();
+  const std::string damage = GENERATE(
+      R"({"effect":"allow"})", R"({"id":"g","effect":"ALLOW","tool":"shell","scope":"user","autonomy":"high"})",
+      R"({"id":"g","effect":"allow","tool":"shell","match":"bash","scope":"user","autonomy":"high"})", "17", "null",
+      R"({"id":"g","effect":"allow","tool":"shell","match":"ls","scope":"user","autonomy":"high","expiresAt":"never"})");
+  root["grants"].as_array().push_back(boost::json::parse(damage));
+  dir.write("grants.json", boost::json::serialize(root));
+  CHECK(store.current(0).size() == 1);
+  CHECK(store.notes().size() == 1);
+  REQUIRE(store.add(allow("npm ci")));
+  CHECK(boost::json::parse(dir.read("grants.json")).as_object()["grants"].as_array().size() == 3);
+}
+
+TEST_CASE("a store that is not JSON allows nothing and is not overwritten") {
+  TempDir dir;
+  dir.write("grants.json", "{ half a file");
+  GrantStore store(dir / "grants.json");
+  CHECK(store.current(0).empty());
+  CHECK(store.notes().size() == 1);
+  CHECK_FALSE(store.add(allow("npm ci")));
+  CHECK(dir.read("grants.json") == "{ half a file");
+}
+
+TEST_CASE("expired grants are not there") {
+  TempDir dir;
+  GrantStore store(dir / "grants.json");
+  engine::Grant grant = allow("npm install");
+  grant.expires_ms = 1000;
+  REQUIRE(store.add(grant));
+  CHECK(store.current(999).size() == 1);
+  CHECK(store.current(1000).empty());
+}
+
+TEST_CASE("session grants never reach the disk, and die with their session") {
+  TempDir dir;
+  GrantStore store(dir / "grants.json");
+  REQUIRE(store.add(allow("npm install", engine::Scope::session)));
+  CHECK_FALSE(dir.exists("grants.json"));
+  CHECK(store.current(0).size() == 1);
+  store.end_session("s");
+  CHECK(store.current(0).empty());
+}
+
+TEST_CASE("the audit chain holds, and any change to it shows") {
+  TempDir dir;
+  AuditLog log(dir / "audit.jsonl");
+  for (int i = 0; i < 5; ++i) REQUIRE(log.append("event", {{"n", i}}));
+  REQUIRE(log.verify().ok);
+  CHECK(log.verify().entries == 5);
+  const std::string good = dir.read("audit.jsonl");
+  const auto lines = [&] {
+    std::vector<std::string> all;
+    std::istringstream in(good);
+    for (std::string line; std::getline(in, line);) all.push_back(line + "\n");
+    return all;
+  }();
+  SECTION("a changed line") {
+    std::string bad = good;
+    bad.replace(bad.find("\"n\":1"), 5, "\"n\":7");
+    dir.write("audit.jsonl", bad);
+    CHECK_FALSE(log.verify().ok);
+  }
+  SECTION("a removed line") {
+    dir.write("audit.jsonl", lines[0] + lines[1] + lines[3] + lines[4]);
+    CHECK(log.verify().problem.substr(0, 7) == "line 3:");
+  }
+  SECTION("two lines swapped") {
+    dir.write("audit.jsonl", lines[0] + lines[2] + lines[1] + lines[3] + lines[4]);
+    CHECK_FALSE(log.verify().ok);
+  }
+  SECTION("a line of garbage in between") {
+    dir.write("audit.jsonl", lines[0] + "garbage\n" + lines[1]);
+    CHECK_FALSE(log.verify().ok);
+  }
+  SECTION("a cut tail is found by its anchor alone") {
+    const std::string anchor = log.verify().last_hash;
+    dir.write("audit.jsonl", lines[0] + lines[1]);
+    CHECK(log.verify().ok);
+    CHECK_FALSE(log.verify(anchor).ok);
+  }
+}
+
+TEST_CASE("a torn audit line is closed, noted, and the chain goes on") {
+  TempDir dir;
+  AuditLog log(dir / "audit.jsonl");
+  REQUIRE(log.append("one", {}));
+  dir.write("audit.jsonl", dir.read("audit.jsonl") + R"({"seq":2,"time":1,"eve)");
+  CHECK_FALSE(log.verify().ok);
+  REQUIRE(log.append("two", {}));
+  CHECK(log.verify().ok);
+  CHECK(log.tail(10).size() == 3);
+  CHECK(log.tail(10)[1].at("event") == "torn");
+}
+
+TEST_CASE("a review survives its process, contents and marks included") {
+  TempDir dir;
+  Review review;
+  review.id = "r-1";
+  review.root = "/w";
+  review.title = "a title";
+  review.files.push_back(make_review_file("a.txt", "a.txt",
+                                          {.kind = ImageKind::file, .mode = 0644, .content = "a\nb\n"},
+                                          {.kind = ImageKind::file, .mode = 0755, .content = "a\nB\n"}));
+  review.files.push_back(
+      make_review_file("gone", "gone", {.kind = ImageKind::symlink, .mode = 0777, .content = "a.txt"}, {}));
+  review.files[0].hunks[0].mark = HunkMark::approved;
+  review.risk.signals.push_back({.rule = "secret-literal",
+                                 .file = "a.txt",
+                                 .line = 2,
+                                 .end_line = 2,
+                                 .severity = engine::Level::critical,
+                                 .weight = 85,
+                                 .message = "m",
+                                 .cwe = {"CWE-798"}});
+  ReviewStore store(dir / "reviews");
+  REQUIRE(store.put(review));
+  const auto again = ReviewStore(dir / "reviews").get("r-1");
+  REQUIRE(again);
+  CHECK(again->files[0].after == review.files[0].after);
+  CHECK(again->files[0].hunks[0].mark == HunkMark::approved);
+  CHECK(again->files[0].patch == review.files[0].patch);
+  CHECK(again->files[1].before == review.files[1].before);
+  CHECK(again->risk == review.risk);
+}
+
+TEST_CASE("attack: a review whose stored content was exchanged is not believed") {
+  TempDir dir;
+  Review review;
+  review.id = "r-1";
+  review.files.push_back(
+      make_review_file("a", "a", {}, {.kind = ImageKind::file, .mode = 0644, .content = "reviewed\n"}));
+  ReviewStore store(dir / "reviews");
+  REQUIRE(store.put(review));
+  for (const auto& blob : std::filesystem::directory_iterator(dir / "reviews/blobs")) {
+    std::ofstream(blob.path()) << "something else\n";
+  }
+  CHECK_FALSE(store.get("r-1"));
+}
+
+TEST_CASE("attack: a review id is never a path") {
+  TempDir dir;
+  dir.write("secret.json", "{}");
+  ReviewStore store(dir / "reviews");
+  const std::string id = GENERATE("../secret", "/etc/passwd", "", "a/b", "r-1.json");
+  const auto review = store.get(id);
+  REQUIRE_FALSE(review);
+  CHECK(review.error().kind == ErrorKind::not_found);
+}
