@@ -12,10 +12,12 @@
 //
 // Every wait is bounded; one that runs out fails with the trace. Nothing sleeps.
 import { spawn } from 'node:child_process';
-import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node.js';
+import rpc from 'vscode-jsonrpc/node.js';
 import { plainClient } from './client_capabilities.mjs';
 import { escrowBinary } from './repository.mjs';
 import { applyEdits, Documents } from './text_document.mjs';
+
+const { StreamMessageReader, StreamMessageWriter } = rpc;
 
 /** How long any wait may take before it counts as a failure. Generous: it only ever passes when something is wrong. */
 export const kPatienceMs = Number(process.env.ESCROW_TEST_PATIENCE_MS ?? 60_000);
