@@ -21,9 +21,13 @@ struct Span {
 };
 
 struct Word {
-  std::string text;     ///< resolved; for an opaque word the raw source
-  bool opaque = false;  ///< holds `$VAR`, `$(…)`, a glob that decides the command word, …
-  bool quoted = false;  ///< any part was quoted or escaped (`r\m`, `"rm"`)
+  std::string text;        ///< resolved; what cannot be resolved stands in it as written (`$HOME` for `"${HOME}"`)
+  bool opaque = false;     ///< holds `$VAR`, `$(…)`, a glob that decides the command word, …
+  bool quoted = false;     ///< any part was quoted or escaped (`r\m`, `"rm"`)
+  bool disguised = false;  ///< quoting, escapes or braces that only hide what the word is (`r\m`, `$'\x72m'`, `w'h'o`)
+  bool expanded = false;   ///< holds the value of a variable set earlier in the line
+  bool glob = false;       ///< holds an unquoted `*`, `?` or `[`
+  bool tilde = false;      ///< begins with an unquoted `~`
   Span span;
   bool operator==(const Word&) const = default;
 };
@@ -55,10 +59,11 @@ enum class CommandContext {
   loop,
   condition,
   function,
-  nested_shell
+  nested_shell,  ///< text that a shell runs: `bash -c '…'`, `eval '…'`, a here-document read by `sh`
+  wrapped        ///< run by another program: `timeout 5 ls`, `find -exec rm`, `sudo id`
 };
 BOOST_DESCRIBE_ENUM(CommandContext, top, pipe, subshell, substitution, process_substitution, loop, condition, function,
-                    nested_shell)
+                    nested_shell, wrapped)
 
 struct SimpleCommand {
   std::vector<Assignment> assignments;
@@ -67,6 +72,8 @@ struct SimpleCommand {
   CommandContext context = CommandContext::top;
   /// Index of the command whose stdout is this one's stdin, or npos.
   std::size_t piped_from = npos;
+  /// First of the commands that feed it, where the stage before the pipe holds several (`(a; b) | c`).
+  std::size_t piped_from_first = npos;
   /// The command that contains this one (`bash -c '…'`, `$(…)`), or npos.
   std::size_t parent = npos;
   Span span;  ///< in the outermost text; a nested script's commands take the span of the word that holds them
@@ -80,6 +87,7 @@ BOOST_DESCRIBE_ENUM(ParseState, ok, partial, error)
 struct ShellScript {
   std::vector<SimpleCommand> commands;  ///< in source order; pipelines keep their order
   ParseState state = ParseState::ok;
+  std::vector<std::string> functions;  ///< names defined in the text
   bool operator==(const ShellScript&) const = default;
 };
 

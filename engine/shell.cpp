@@ -1,0 +1,177 @@
+#include "engine/shell.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/inner_command.h"
+#include "engine/shell_builder.h"
+
+namespace escrow::engine {
+namespace {
+
+constexpr std::size_t kMaxText = 256 * 1024;
+constexpr std::size_t kMaxCommands = 20'000;
+constexpr int kMaxScriptDepth = 12;
+
+/// Text too long or too deeply nested to read: one command that nobody can judge.
+void add_unread(const ShellText& text, const ShellFrame& frame, ShellScript& out) {
+  SimpleCommand command;
+  Word word;
+  word.text = text.text.substr(0, 200);
+  word.opaque = true;
+  word.span = text.span(0, text.text.size());
+  command.argv.push_back(std::move(word));
+  command.span = text.span(0, text.text.size());
+  command.context = frame.context;
+  command.parent = frame.parent;
+  out.commands.push_back(std::move(command));
+  out.state = ParseState::error;
+}
+
+std::string_view name_of_program(const SimpleCommand& command) {
+  return command.argv.empty() ? std::string_view() : base_name(command.argv.front().text);
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+}  // namespace
+
+void ShellBuilder::add_script(const ShellText& text, const ShellFrame& frame) {
+  if (text.text.size() > kMaxText || depth_ >= kMaxScriptDepth || out_.commands.size() > kMaxCommands) {
+    return add_unread(text, frame, out_);
+  }
+  ++depth_;
+  if (!read_shell_tree(text, frame, *this)) raise(read_shell_flat(text, frame, *this));
+  --depth_;
+}
+
+std::size_t ShellBuilder::add_command(SimpleCommand command, const ShellFrame& frame) {
+  command.context = frame.context;
+  command.parent = frame.parent;
+  command.piped_from = frame.piped_from;
+  command.piped_from_first = frame.piped_from_first;
+  const std::string_view program = name_of_program(command);
+  if (command.argv.empty() || program == "export" || program == "declare" || program == "local" ||
+      program == "readonly" || program == "typeset") {
+    for (const Assignment& assignment : command.assignments) assign(assignment.name, assignment.value, frame);
+    for (const Word& word : command.argv) {
+      const std::size_t equals = word.text.find('=');
+      if (equals == std::string::npos || !is_name(std::string_view(word.text).substr(0, equals))) continue;
+      Word value = word;
+      value.text = word.text.substr(equals + 1);
+      assign(word.text.substr(0, equals), value, frame);
+    }
+  }
+  forget_assigned(command);
+  out_.commands.push_back(std::move(command));
+  return out_.commands.size() - 1;
+}
+
+void ShellBuilder::forget_assigned(const SimpleCommand& command) {
+  const std::string_view program = name_of_program(command);
+  if (program == "eval" || program == "source" || program == ".") {
+    for (auto& [name, value] : variables_) value.clear();
+  }
+  if (program != "read" && program != "mapfile" && program != "readarray" && program != "unset" &&
+      program != "printf" && program != "getopts") {
+    return;
+  }
+  for (const Word& word : command.argv) {
+    if (const auto known = variables_.find(word.text); known != variables_.end()) known->second.clear();
+  }
+}
+
+void ShellBuilder::assign(const std::string& name, const Word& value, const ShellFrame& frame) {
+  if (name.empty()) return;
+  const bool pure = !value.opaque || value.text.find_first_of("(`") == std::string::npos;
+  const auto known = variables_.find(name);
+  std::vector<std::string> values;
+  if (pure && value.text.size() < 4096) values.push_back(value.text);
+  if (known == variables_.end())
+    variables_.emplace(name, std::move(values));
+  else if (!frame.conditional)
+    known->second = std::move(values);
+  else if (known->second != values)
+    known->second.clear();
+}
+
+void ShellBuilder::set_loop_variable(const std::string& name, const std::vector<Word>& values) {
+  if (name.empty()) return;
+  std::vector<std::string> texts;
+  for (const Word& word : values) {
+    if ((word.opaque && word.text.find_first_of("(`") != std::string::npos) || values.size() > 64) {
+      texts.clear();
+      break;
+    }
+    texts.push_back(word.text);
+  }
+  variables_[name] = std::move(texts);
+}
+
+void ShellBuilder::add_function(std::string name) {
+  out_.functions.push_back(std::move(name));
+}
+
+void ShellBuilder::add_inner(std::size_t index) {
+  if (depth_ >= kMaxScriptDepth || out_.commands.size() > kMaxCommands) return raise(ParseState::partial);
+  const SimpleCommand owner = out_.commands[index];
+  ++depth_;
+  for (InnerCommand& inner : inner_commands(owner)) {
+    ShellFrame frame;
+    frame.parent = index;
+    frame.conditional = true;
+    if (inner.script) {
+      frame.context = CommandContext::nested_shell;
+      const KnownVariables outer = variables_;
+      if (!inner.same_shell) variables_.clear();
+      add_script({*inner.script, inner.span}, frame);
+      if (!inner.same_shell) variables_ = outer;
+      continue;
+    }
+    frame.context = CommandContext::wrapped;
+    frame.piped_from = owner.piped_from;
+    frame.piped_from_first = owner.piped_from_first;
+    SimpleCommand command;
+    command.argv = std::move(inner.argv);
+    command.assignments = std::move(inner.assignments);
+    command.span = inner.span;
+    for (const Redirect& redirect : owner.redirects) {
+      // A wrapper hands its standard input on; what it writes is judged once, at the wrapper.
+      if (redirect.kind == RedirectKind::read || redirect.kind == RedirectKind::here_doc ||
+          redirect.kind == RedirectKind::here_string) {
+        command.redirects.push_back(redirect);
+      }
+    }
+    add_inner(add_command(std::move(command), frame));
+  }
+  add_piped_script(index);
+  --depth_;
+}
+
+void ShellBuilder::add_piped_script(std::size_t index) {
+  const SimpleCommand& reader = out_.commands[index];
+  if (reader.piped_from == SimpleCommand::npos || reader.piped_from != reader.piped_from_first) return;
+  if (!reads_program_from_stdin(reader.argv)) return;
+  const std::optional<std::string> text = printed_text(out_.commands[reader.piped_from]);
+  if (!text) return;
+  ShellFrame frame;
+  frame.context = CommandContext::nested_shell;
+  frame.parent = index;
+  frame.conditional = true;
+  const KnownVariables outer = std::exchange(variables_, {});
+  const Span span = reader.span;
+  add_script({*text, span}, frame);
+  variables_ = outer;
+}
+
+ShellScript parse_shell(std::string_view text) {
+  ShellScript script;
+  ShellBuilder(script).add_script({text, std::nullopt}, {});
+  return script;
+}
+
+}  // namespace escrow::engine
