@@ -68,9 +68,14 @@ int answer_parse_error(const CLI::App& root, const CLI::ParseError& error) {
 
 void register_all(CommandTree& tree) {
   add_lsp(tree);
+  add_lsp(tree);
+  add_exec(tree);
   add_score(tree);
   add_classify(tree);
+  add_review(tree);
+  add_grants(tree);
   add_policy(tree);
+  add_audit(tree);
   add_doctor(tree);
   add_completion(tree);
   add_manual(tree);

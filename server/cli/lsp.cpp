@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "server/cli/command.h"
 #include "server/lsp/run.h"
@@ -6,11 +7,10 @@
 namespace escrow::server::cli {
 
 void add_lsp(CommandTree& tree) {
-  auto* app = tree.root.add_subcommand("lsp", "Language server on standard input and output");
-  app->add_flag("--stdio",
-                "Speak on standard input and output (there is no other way; accepted for editors that say it)");
-  tree.commands.push_back(
-      {.name = "lsp", .app = app, .run = [] { return lsp::run(ESCROW_VERSION); }, .takes_words = false});
+  auto* app = tree.root.add_subcommand("lsp", "The language server, on stdin and stdout");
+  auto stdio = std::make_shared<bool>(false);
+  app->add_flag("--stdio", *stdio, "the default, and the only way; some editors pass it");
+  tree.commands.push_back({"lsp", app, [stdio] { return lsp::run(ESCROW_VERSION); }});
 }
 
 }  // namespace escrow::server::cli
