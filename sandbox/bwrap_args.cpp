@@ -7,7 +7,9 @@ namespace {
 
 using Args = std::vector<std::string>;
 
-void add(Args& args, std::initializer_list<std::string> more) { args.insert(args.end(), more); }
+void add(Args& args, std::initializer_list<std::string> more) {
+  args.insert(args.end(), more);
+}
 
 void add_tmpfs(Args& args, const char* mode, std::uint64_t bytes, const std::string& path) {
   add(args, {"--perms", mode, "--size", std::to_string(bytes), "--tmpfs", path});
@@ -28,8 +30,7 @@ void add_root(Args& args, const HostFacts& facts) {
   }
   for (const std::string& path : facts.blank_files) add(args, {"--ro-bind", facts.scaffold + "/blank", path});
   for (const std::string& path : facts.blank_directories) add(args, {"--ro-bind", facts.scaffold + "/blank.d", path});
-  if (!facts.resolv_conf.empty())
-    add(args, {"--ro-bind", facts.scaffold + "/resolv.conf", facts.resolv_conf});
+  if (!facts.resolv_conf.empty()) add(args, {"--ro-bind", facts.scaffold + "/resolv.conf", facts.resolv_conf});
 }
 
 void add_kernel_trees(Args& args, const HostFacts& facts) {

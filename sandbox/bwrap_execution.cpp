@@ -57,9 +57,20 @@ class State : public std::enable_shared_from_this<State> {
  public:
   State(asio::io_context& loop, std::weak_ptr<asio::thread_pool> readers, LaunchedCage cage, Command command,
         Profile profile, ExecutionEvents events)
-      : loop_(loop), readers_(std::move(readers)), cage_(std::move(cage)), command_(std::move(command)),
-        profile_(std::move(profile)), events_(std::move(events)), control_(loop), reports_(loop), launcher_(loop),
-        out_(loop), err_(loop), stdin_(loop), timer_(loop), captured_out_(profile_.limits.output_shown_bytes),
+      : loop_(loop),
+        readers_(std::move(readers)),
+        cage_(std::move(cage)),
+        command_(std::move(command)),
+        profile_(std::move(profile)),
+        events_(std::move(events)),
+        control_(loop),
+        reports_(loop),
+        launcher_(loop),
+        out_(loop),
+        err_(loop),
+        stdin_(loop),
+        timer_(loop),
+        captured_out_(profile_.limits.output_shown_bytes),
         captured_err_(profile_.limits.output_shown_bytes) {}
 
   Result<void> start(const ExecutorOptions& options);
@@ -111,6 +122,7 @@ class State : public std::enable_shared_from_this<State> {
   bool close_stdin_ = false;
   asio::steady_timer timer_;
   std::shared_ptr<EgressGuard> egress_;
+  bool private_egress_ = false;
 
   Phase phase_ = Phase::setting_up;
   bool killed_ = false, timed_out_ = false, kill_sent_ = false;
@@ -149,6 +161,7 @@ GuestLimits guest_limits(const Limits& limits) {
 
 Result<void> State::start(const ExecutorOptions& options) {
   clock_gettime(CLOCK_REALTIME, &started_);
+  private_egress_ = options.private_egress;
   control_.assign(cage_.control.release());
   launcher_.assign(cage_.process.release());
   if (Result<void> sent = send_request(options); !sent) return sent;
@@ -182,7 +195,8 @@ RunRequest State::run_request(const ExecutorOptions& options) const {
 Result<void> State::send_request(const ExecutorOptions& options) {
   Result<std::pair<UniqueFd, UniqueFd>> reports = make_channel();
   if (!reports) return reports.error();
-  UniqueFd in(open("/dev/null", O_RDONLY | O_CLOEXEC)), out(open("/dev/null", O_WRONLY | O_CLOEXEC)), err(dup(out.get()));
+  UniqueFd in(open("/dev/null", O_RDONLY | O_CLOEXEC)), out(open("/dev/null", O_WRONLY | O_CLOEXEC)),
+      err(dup(out.get()));
   if (!in || !out || !err) return io_error("opening /dev/null");
   if (command_.stdin_open && !command_.pty) {
     Result<Pipe> pipe = make_pipe();
@@ -248,7 +262,8 @@ void State::hear_launcher(Packet packet) {
   };
   switch (packet.type) {
     case PacketType::ready:
-      if (packet.fds.size() == 3) egress_ = make_egress_guard(loop_, std::move(packet.fds), profile_.network_allow);
+      egress_ = make_egress_guard(loop_, std::move(packet.fds),
+                                  {.allow = profile_.network_allow, .allow_private = private_egress_});
       return;
     case PacketType::mounted:
       if (const std::optional<MountedReport> mounted = decode_mounted(packet.payload)) writable_ = mounted->writable;
@@ -288,14 +303,16 @@ void State::hear_runner(Packet packet) {
       lasted_ = Clock::now() - began_;
       return finish_if_over();
     case PacketType::failed:
-      return fail(decode_error(packet.payload).value_or(Error{ErrorKind::io, "the runner reports something malformed"}));
+      return fail(
+          decode_error(packet.payload).value_or(Error{ErrorKind::io, "the runner reports something malformed"}));
     default:
       return;
   }
 }
 
 void State::on_started(Packet packet) {
-  if (const std::optional<StartedReport> started = decode_started(packet.payload)) landlock_abi_ = started->landlock_abi;
+  if (const std::optional<StartedReport> started = decode_started(packet.payload))
+    landlock_abi_ = started->landlock_abi;
   phase_ = Phase::running;
   if (command_.pty && packet.fds.size() == 1) {
     attach(out_, packet.fds.front().release());
@@ -315,17 +332,17 @@ void State::attach(StreamEnd& end, int fd) {
 }
 
 void State::read(StreamEnd& end, Stream stream) {
-  end.descriptor.async_read_some(
-      asio::buffer(end.buffer), [self = shared_from_this(), &end, stream](ErrorCode error, std::size_t count) {
-        if (self->phase_ == Phase::done) return;
-        if (count > 0) self->take_output(stream, {end.buffer.data(), count});
-        if (self->phase_ == Phase::done) return;  // a callback may have dropped us
-        if (!error) return self->read(end, stream);
-        // The end of a pipe, or, with a terminal, EIO once nobody has it open.
-        end.open = false;
-        end.descriptor.close();
-        self->finish_if_over();
-      });
+  end.descriptor.async_read_some(asio::buffer(end.buffer),
+                                 [self = shared_from_this(), &end, stream](ErrorCode error, std::size_t count) {
+                                   if (self->phase_ == Phase::done) return;
+                                   if (count > 0) self->take_output(stream, {end.buffer.data(), count});
+                                   if (self->phase_ == Phase::done) return;  // a callback may have dropped us
+                                   if (!error) return self->read(end, stream);
+                                   // The end of a pipe, or, with a terminal, EIO once nobody has it open.
+                                   end.open = false;
+                                   end.descriptor.close();
+                                   self->finish_if_over();
+                                 });
 }
 
 void State::take_output(Stream stream, std::string_view bytes) {
@@ -357,14 +374,15 @@ void State::write_next() {
     end.descriptor.close();
     return;
   }
-  asio::async_write(end.descriptor, asio::buffer(to_stdin_.front()), [self = shared_from_this()](ErrorCode error, std::size_t) {
-    if (self->phase_ == Phase::done) return;
-    if (error)
-      self->to_stdin_.clear();  // nobody reads any more
-    else
-      self->to_stdin_.pop_front();
-    self->write_next();
-  });
+  asio::async_write(end.descriptor, asio::buffer(to_stdin_.front()),
+                    [self = shared_from_this()](ErrorCode error, std::size_t) {
+                      if (self->phase_ == Phase::done) return;
+                      if (error)
+                        self->to_stdin_.clear();  // nobody reads any more
+                      else
+                        self->to_stdin_.pop_front();
+                      self->write_next();
+                    });
 }
 
 void State::resize(PtySize size) {
@@ -421,7 +439,8 @@ void State::finish_if_over() {
   read_changes();
 }
 
-TreeChanges changes_of(const LaunchedCage& cage, const std::string& workspace, const std::string& writable, timespec started) {
+TreeChanges changes_of(const LaunchedCage& cage, const std::string& workspace, const std::string& writable,
+                       timespec started) {
   if (writable == "none") return {};
   const auto open_in_stage = [&](const char* name) {
     return UniqueFd(openat(cage.stage.directory.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -449,14 +468,15 @@ Execution State::execution() {
   const int status = exited_->wait_status;
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
-  result.reason = timed_out_               ? ExitReason::timeout
-                  : killed_                ? ExitReason::killed
+  result.reason = timed_out_                ? ExitReason::timeout
+                  : killed_                 ? ExitReason::killed
                   : !exited_->limit.empty() ? ExitReason::limit
                                             : ExitReason::exit;
   result.out = captured_out_.take();
   result.err = captured_err_.take();
   result.duration = std::chrono::duration_cast<std::chrono::milliseconds>(lasted_);
-  result.usage = {.cpu = std::chrono::milliseconds(exited_->cpu_us / 1000), .max_rss_bytes = exited_->max_rss_kib << 10};
+  result.usage = {.cpu = std::chrono::milliseconds(exited_->cpu_us / 1000),
+                  .max_rss_bytes = exited_->max_rss_kib << 10};
   result.enforcement = {.backend = "bubblewrap",
                         .level = "sandbox",
                         .layers = {"userns", "mountns", "pidns", "netns", "ipcns", "utsns", "seccomp"},
@@ -464,7 +484,8 @@ Execution State::execution() {
                         .memory = "rlimit-data+watchdog"};
   if (landlock_abi_ > 0) result.enforcement.layers.push_back("landlock");
   if (!exited_->limit.empty()) result.violations.push_back({ViolationKind::limit, exited_->limit});
-  if (result.signal == SIGSYS) result.violations.push_back({ViolationKind::syscall, "a call of a foreign architecture"});
+  if (result.signal == SIGSYS)
+    result.violations.push_back({ViolationKind::syscall, "a call of a foreign architecture"});
   if (egress_)
     for (std::string& host : egress_->refused()) result.violations.push_back({ViolationKind::egress, std::move(host)});
   return result;
@@ -494,7 +515,8 @@ void State::close() {
   phase_ = Phase::done;
   ErrorCode ignored;
   timer_.cancel();
-  for (asio::posix::stream_descriptor* end : {&control_, &reports_, &out_.descriptor, &err_.descriptor, &stdin_.descriptor})
+  for (asio::posix::stream_descriptor* end :
+       {&control_, &reports_, &out_.descriptor, &err_.descriptor, &stdin_.descriptor})
     if (end->is_open()) end->close(ignored);
   egress_.reset();
   cage_.stage.directory.reset();
@@ -522,9 +544,10 @@ class Handle : public RunningExecution {
 
 Result<std::unique_ptr<RunningExecution>> run_in_cage(asio::io_context& loop,
                                                       const std::shared_ptr<asio::thread_pool>& readers,
-                                                      const ExecutorOptions& options, LaunchedCage cage, Command command,
-                                                      Profile profile, ExecutionEvents events) {
-  auto state = std::make_shared<State>(loop, readers, std::move(cage), std::move(command), std::move(profile), std::move(events));
+                                                      const ExecutorOptions& options, LaunchedCage cage,
+                                                      Command command, Profile profile, ExecutionEvents events) {
+  auto state = std::make_shared<State>(loop, readers, std::move(cage), std::move(command), std::move(profile),
+                                       std::move(events));
   auto handle = std::make_unique<Handle>(state);
   if (Result<void> started = state->start(options); !started) return started.error();
   return handle;

@@ -15,7 +15,7 @@ namespace escrow::sandbox {
 /// Runs one command in a cage. The changes are read in `readers`, off the loop.
 Result<std::unique_ptr<RunningExecution>> run_in_cage(boost::asio::io_context& loop,
                                                       const std::shared_ptr<boost::asio::thread_pool>& readers,
-                                                      const ExecutorOptions& options, LaunchedCage cage, Command command,
-                                                      Profile profile, ExecutionEvents events);
+                                                      const ExecutorOptions& options, LaunchedCage cage,
+                                                      Command command, Profile profile, ExecutionEvents events);
 
 }  // namespace escrow::sandbox

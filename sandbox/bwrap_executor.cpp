@@ -9,9 +9,13 @@
 namespace escrow::sandbox {
 namespace {
 
-Error invalid(std::string message) { return {ErrorKind::invalid_argument, std::move(message)}; }
+Error invalid(std::string message) {
+  return {ErrorKind::invalid_argument, std::move(message)};
+}
 
-bool has_zero(const std::string& text) { return text.find('\0') != std::string::npos; }
+bool has_zero(const std::string& text) {
+  return text.find('\0') != std::string::npos;
+}
 
 Result<void> check_strings(const Command& command) {
   if (command.argv.empty() || command.argv.front().empty()) return invalid("command: argv is empty");
@@ -54,7 +58,8 @@ class BwrapExecutor : public Executor {
     if (Result<void> fits = check_places(command, profile); !fits) return fits.error();
     Result<LaunchedCage> cage = launch_cage(options_, profile);
     if (!cage) return cage.error();
-    return run_in_cage(loop_, readers_, options_, std::move(*cage), std::move(command), std::move(profile), std::move(events));
+    return run_in_cage(loop_, readers_, options_, std::move(*cage), std::move(command), std::move(profile),
+                       std::move(events));
   }
 
  private:

@@ -82,8 +82,8 @@ class Copier {
       struct stat info {};
       if (fstatat(from, entry.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || entry.type == DT_CHR) continue;
       const int none = -1;
-      Result<void> copied = entry.type == DT_DIR ? subdirectory(mask, to, none, entry.name, whole)
-                                                 : file(mask, to, entry.name, whole);
+      Result<void> copied =
+          entry.type == DT_DIR ? subdirectory(mask, to, none, entry.name, whole) : file(mask, to, entry.name, whole);
       if (!copied) return copied;
     }
     return {};
@@ -96,7 +96,8 @@ class Copier {
     if (fstat(source.get(), &info) != 0 || !S_ISREG(info.st_mode)) return io_error("copying " + whole);
     bytes_ += static_cast<std::uint64_t>(info.st_blocks) * 512;
     if (bytes_ > plan_.limit_bytes)
-      return Error{ErrorKind::limit_exceeded, "the workspace is larger than " + std::to_string(plan_.limit_bytes >> 20) + " MiB"};
+      return Error{ErrorKind::limit_exceeded,
+                   "the workspace is larger than " + std::to_string(plan_.limit_bytes >> 20) + " MiB"};
     const UniqueFd target(openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!target || !copy_bytes(source.get(), target.get(), info.st_size)) return io_error("copying " + whole);
     copy_attributes(target.get(), info);
@@ -131,6 +132,8 @@ class Copier {
 
 }  // namespace
 
-Result<void> copy_tree(int from, int to, const CopyPlan& plan) { return Copier(plan).directory(from, to, plan.mask, ""); }
+Result<void> copy_tree(int from, int to, const CopyPlan& plan) {
+  return Copier(plan).directory(from, to, plan.mask, "");
+}
 
 }  // namespace escrow::sandbox

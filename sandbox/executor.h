@@ -55,9 +55,12 @@ struct ExecutorOptions {
   /// Where the kernel refuses overlayfs, a workspace up to this size is copied; 0 refuses instead.
   std::uint64_t copy_limit_bytes = 512u << 20;
   bool try_overlay = true;  ///< false: as if the kernel refused it (tests)
+  /// Tests only: an allowed host may resolve to an address that is not of the public internet.
+  bool private_egress = false;
 };
 
-/// bubblewrap on Linux. `loop` must outlive the executor, the executor its executions. Sweeps stages that a crashed server left behind.
+/// bubblewrap on Linux. `loop` must outlive the executor, the executor its executions. Sweeps stages that a crashed
+/// server left behind.
 std::unique_ptr<Executor> make_bwrap_executor(boost::asio::io_context& loop, ExecutorOptions options);
 
 }  // namespace escrow::sandbox

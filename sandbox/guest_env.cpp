@@ -11,8 +11,9 @@ extern char** environ;
 namespace escrow::sandbox {
 namespace {
 
-constexpr std::array kPassed = {"PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR",
-                                "CLICOLOR_FORCE", "TZ", "CI", "COLUMNS", "LINES", "SOURCE_DATE_EPOCH"};
+constexpr std::array kPassed = {
+    "PATH",     "LANG",           "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR",
+    "CLICOLOR", "CLICOLOR_FORCE", "TZ",       "CI",   "COLUMNS",   "LINES",    "SOURCE_DATE_EPOCH"};
 
 constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -73,7 +74,8 @@ void set_sanitizers(Environment& env, const Profile& profile) {
 Environment host_environment() {
   Environment env;
   for (char** entry = environ; entry && *entry; ++entry)
-    if (const char* equals = std::strchr(*entry, '=')) env.emplace(std::string(static_cast<const char*>(*entry), equals), equals + 1);
+    if (const char* equals = std::strchr(*entry, '='))
+      env.emplace(std::string(static_cast<const char*>(*entry), equals), equals + 1);
   return env;
 }
 

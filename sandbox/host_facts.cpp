@@ -19,26 +19,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kRoots = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/etc"};
+constexpr std::array kRoots = {"/usr",   "/bin",    "/sbin", "/lib",       "/lib32",
+                               "/lib64", "/libx32", "/opt",  "/nix/store", "/etc"};
 
-constexpr std::array kBlankFiles = {"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers",
-                                    "/etc/security/opasswd", "/etc/krb5.keytab"};
-constexpr std::array kBlankDirectories = {"/etc/ssl/private", "/etc/sudoers.d", "/etc/pki/tls/private",
-                                          "/etc/NetworkManager/system-connections", "/etc/wireguard",
-                                          "/etc/kubernetes", "/etc/rancher"};
+constexpr std::array kBlankFiles = {"/etc/shadow",  "/etc/shadow-",          "/etc/gshadow",    "/etc/gshadow-",
+                                    "/etc/sudoers", "/etc/security/opasswd", "/etc/krb5.keytab"};
+constexpr std::array kBlankDirectories = {
+    "/etc/ssl/private", "/etc/sudoers.d",  "/etc/pki/tls/private", "/etc/NetworkManager/system-connections",
+    "/etc/wireguard",   "/etc/kubernetes", "/etc/rancher"};
 
 // Writable, by file mode, for the host's root, whatever its capabilities: outside a container's reach otherwise.
-constexpr std::array kProcReadOnly = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs",
-                                      "/proc/acpi", "/proc/mtrr", "/proc/dynamic_debug"};
+constexpr std::array kProcReadOnly = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",  "/proc/bus",
+                                      "/proc/fs",  "/proc/acpi",          "/proc/mtrr", "/proc/dynamic_debug"};
 
-constexpr std::array kToolDirectories = {
-    ".cargo", ".rustup", ".nvm", ".pyenv", ".rbenv", ".sdkman", ".asdf", ".deno", ".bun", ".volta", ".ghcup",
-    ".juliaup", ".elan", ".opam", ".fnm", "go", "sdk", ".local/bin", ".local/lib", ".local/pipx", ".local/share/pipx",
-    ".local/share/mise", ".local/share/pnpm", ".local/share/uv", ".local/share/fnm", ".local/share/rtx", "bin",
-    "miniconda3", "anaconda3"};
+constexpr std::array kToolDirectories = {".cargo",
+                                         ".rustup",
+                                         ".nvm",
+                                         ".pyenv",
+                                         ".rbenv",
+                                         ".sdkman",
+                                         ".asdf",
+                                         ".deno",
+                                         ".bun",
+                                         ".volta",
+                                         ".ghcup",
+                                         ".juliaup",
+                                         ".elan",
+                                         ".opam",
+                                         ".fnm",
+                                         "go",
+                                         "sdk",
+                                         ".local/bin",
+                                         ".local/lib",
+                                         ".local/pipx",
+                                         ".local/share/pipx",
+                                         ".local/share/mise",
+                                         ".local/share/pnpm",
+                                         ".local/share/uv",
+                                         ".local/share/fnm",
+                                         ".local/share/rtx",
+                                         "bin",
+                                         "miniconda3",
+                                         "anaconda3"};
 
-constexpr std::array kSystem = {"/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/nix/store",
-                                "/opt", "/proc", "/root", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var", "/home"};
+constexpr std::array kSystem = {"/",      "/bin", "/boot",      "/dev", "/etc",  "/lib",  "/lib32",
+                                "/lib64", "/nix", "/nix/store", "/opt", "/proc", "/root", "/run",
+                                "/sbin",  "/sys", "/tmp",       "/usr", "/var",  "/home"};
 
 constexpr std::array kScaffolds = {"/sys", "/mnt", "/srv", "/media", "/boot"};
 
@@ -114,7 +140,8 @@ std::vector<std::string> path_entries(const std::string& home) {
   return entries;
 }
 
-std::vector<std::string> tool_directories(const Profile& profile, const GuestIdentity& guest, const std::string& state_dir) {
+std::vector<std::string> tool_directories(const Profile& profile, const GuestIdentity& guest,
+                                          const std::string& state_dir) {
   std::vector<std::string> candidates;
   for (const char* name : kToolDirectories) candidates.push_back(guest.home + "/" + name);
   for (std::string& entry : path_entries(guest.home)) candidates.push_back(std::move(entry));
@@ -123,7 +150,8 @@ std::vector<std::string> tool_directories(const Profile& profile, const GuestIde
   for (const std::string& path : candidates) {
     const bool covered = std::any_of(chosen.begin(), chosen.end(), [&](const auto& c) { return lies_within(path, c); });
     const bool near_workspace = lies_within(path, profile.workspace) || lies_within(profile.workspace, path);
-    if (covered || near_workspace || lies_within(state_dir, path) || secrecy_of(path.substr(1)) != Secrecy::open) continue;
+    if (covered || near_workspace || lies_within(state_dir, path) || secrecy_of(path.substr(1)) != Secrecy::open)
+      continue;
     std::error_code error;
     if (fs::canonical(path, error) != path || !is_directory(path) || !guest_reaches(path, guest)) continue;
     chosen.push_back(path);
@@ -147,7 +175,8 @@ std::optional<std::string> outer_git_directory(const std::string& workspace) {
   return directory.string();
 }
 
-std::vector<std::string> read_only_paths(const Profile& profile, const GuestIdentity& guest, const std::string& state_dir) {
+std::vector<std::string> read_only_paths(const Profile& profile, const GuestIdentity& guest,
+                                         const std::string& state_dir) {
   std::vector<std::string> paths;
   for (const std::string& path : profile.read) paths.push_back(path);
   if (std::optional<std::string> git = outer_git_directory(profile.workspace)) paths.push_back(*git);
@@ -237,7 +266,8 @@ HostFacts gather_host_facts(const Profile& profile, const GuestIdentity& guest, 
   facts.blank_directories = those_that(kBlankDirectories, is_directory);
   facts.resolv_conf = real_resolv_conf();
   if (guest.uid == 0)
-    facts.proc_read_only = those_that(kProcReadOnly, [](const std::string& path) { return access(path.c_str(), F_OK) == 0; });
+    facts.proc_read_only =
+        those_that(kProcReadOnly, [](const std::string& path) { return access(path.c_str(), F_OK) == 0; });
   facts.home = guest.home;
   if (!guest.home.empty()) facts.home_overlays = tool_directories(profile, guest, state_dir);
   facts.read_only = read_only_paths(profile, guest, state_dir);

@@ -36,7 +36,9 @@ std::uint64_t handled_by(int abi) {
   return rights;  // device ioctls (ABI 5) stay open: terminals need them, and /dev holds nothing but the usual six
 }
 
-std::size_t attributes_size(int abi) { return abi >= 6 ? 24 : abi >= 4 ? 16 : 8; }
+std::size_t attributes_size(int abi) {
+  return abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
+}
 
 void add_rule(int ruleset, const std::string& path, std::uint64_t rights) {
   const UniqueFd fd(open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -59,8 +61,7 @@ int restrict_by_landlock(const std::vector<std::string>& read, const std::vector
   if (abi < 2) return 0;
   RulesetAttributes attributes{.handled_fs = handled_by(abi)};
   if (abi >= 6) attributes.scoped = kScopeAbstractSockets | kScopeSignals;
-  const UniqueFd ruleset(
-      static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, attributes_size(abi), 0)));
+  const UniqueFd ruleset(static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, attributes_size(abi), 0)));
   if (!ruleset) return 0;
   for (const std::string& path : read) add_rule(ruleset.get(), path, kExecute | kReadFile | kReadDirectory);
   for (const std::string& path : write) add_rule(ruleset.get(), path, attributes.handled_fs);

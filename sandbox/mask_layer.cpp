@@ -183,7 +183,9 @@ Result<void> put_whiteout(int layer, int workspace, const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> find_masked(int workspace, const MaskRequest& request) { return Walk(request).run(workspace); }
+std::vector<std::string> find_masked(int workspace, const MaskRequest& request) {
+  return Walk(request).run(workspace);
+}
 
 Result<bool> build_mask_layer(int layer, int workspace, const std::vector<std::string>& masked,
                               const std::map<std::string, std::string>& unsaved) {

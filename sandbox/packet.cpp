@@ -79,12 +79,15 @@ std::vector<UniqueFd> descriptors_of(msghdr& message) {
 }
 
 bool is_known(unsigned char type) {
-  return type >= static_cast<unsigned char>(PacketType::launch) && type <= static_cast<unsigned char>(PacketType::failed);
+  return type >= static_cast<unsigned char>(PacketType::launch) &&
+         type <= static_cast<unsigned char>(PacketType::failed);
 }
 
 }  // namespace
 
-Error io_error(std::string_view what) { return {ErrorKind::io, std::string(what) + ": " + std::strerror(errno)}; }
+Error io_error(std::string_view what) {
+  return {ErrorKind::io, std::string(what) + ": " + std::strerror(errno)};
+}
 
 Result<std::pair<UniqueFd, UniqueFd>> make_channel() {
   std::array<int, 2> ends{};

@@ -24,7 +24,8 @@ Element class_element(std::string_view pattern, std::size_t at, char c, LetterCa
   for (std::size_t first = i; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
     const char low = folded(pattern[i], letter_case);
     char high = low;
-    if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') high = folded(pattern[i += 2], letter_case);
+    if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']')
+      high = folded(pattern[i += 2], letter_case);
     if (c >= low && c <= high) inside = true;
   }
   if (i >= pattern.size()) return {1, c == '['};  // no closing bracket: an ordinary character
@@ -77,29 +78,85 @@ bool matches_whole(std::string_view pattern, std::string_view text, LetterCase l
   }
 }
 
-std::string_view last_segment(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view last_segment(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
-constexpr std::array kMasked = {
-    ".env*", "id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "*.ppk", "*.p12", "*.pfx",
-    "*.pkcs12", "*.p8", "*.jks", "*.keystore", "*.kdbx", "*.kdb", "*.ovpn", ".netrc", "_netrc", ".pypirc", ".pgpass",
-    ".my.cnf", ".git-credentials", ".dockercfg", ".docker/config.json", ".vault-token", ".htpasswd", "kubeconfig",
-    "*.kubeconfig", ".kube/config", ".ssh", ".aws", ".azure", ".gnupg", ".config/gcloud", ".config/gh", ".config/hub",
-    ".oci", ".boto", ".s3cfg", ".terraform.d/credentials.tfrc.json", ".terraformrc", "*.tfstate", "*.tfstate.*",
-    "credentials.json", "service-account*.json", "service_account*.json", "client_secret*.json",
-    "application_default_credentials.json", "config/master.key", "config/credentials/*.key", ".cargo/credentials",
-    ".cargo/credentials.toml", ".gem/credentials", ".m2/settings-security.xml", ".password-store",
-    ".local/share/keyrings", ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium",
-    ".config/BraveSoftware", ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json",
-    ".local/share/opencode/auth.json"};
+constexpr std::array kMasked = {".env*",
+                                "id_rsa",
+                                "id_dsa",
+                                "id_ecdsa",
+                                "id_ecdsa_sk",
+                                "id_ed25519",
+                                "id_ed25519_sk",
+                                "*.ppk",
+                                "*.p12",
+                                "*.pfx",
+                                "*.pkcs12",
+                                "*.p8",
+                                "*.jks",
+                                "*.keystore",
+                                "*.kdbx",
+                                "*.kdb",
+                                "*.ovpn",
+                                ".netrc",
+                                "_netrc",
+                                ".pypirc",
+                                ".pgpass",
+                                ".my.cnf",
+                                ".git-credentials",
+                                ".dockercfg",
+                                ".docker/config.json",
+                                ".vault-token",
+                                ".htpasswd",
+                                "kubeconfig",
+                                "*.kubeconfig",
+                                ".kube/config",
+                                ".ssh",
+                                ".aws",
+                                ".azure",
+                                ".gnupg",
+                                ".config/gcloud",
+                                ".config/gh",
+                                ".config/hub",
+                                ".oci",
+                                ".boto",
+                                ".s3cfg",
+                                ".terraform.d/credentials.tfrc.json",
+                                ".terraformrc",
+                                "*.tfstate",
+                                "*.tfstate.*",
+                                "credentials.json",
+                                "service-account*.json",
+                                "service_account*.json",
+                                "client_secret*.json",
+                                "application_default_credentials.json",
+                                "config/master.key",
+                                "config/credentials/*.key",
+                                ".cargo/credentials",
+                                ".cargo/credentials.toml",
+                                ".gem/credentials",
+                                ".m2/settings-security.xml",
+                                ".password-store",
+                                ".local/share/keyrings",
+                                ".mozilla",
+                                ".thunderbird",
+                                ".config/google-chrome",
+                                ".config/chromium",
+                                ".config/BraveSoftware",
+                                ".claude/.credentials.json",
+                                ".codex/auth.json",
+                                ".gemini/oauth_creds.json",
+                                ".local/share/opencode/auth.json"};
 
-constexpr std::array kExamples = {".env.example", ".env.sample", ".env.template", ".env.dist", ".env.schema",
-                                  ".env.*.example", ".env.*.sample", ".env.*.template"};
+constexpr std::array kExamples = {".env.example", ".env.sample",    ".env.template", ".env.dist",
+                                  ".env.schema",  ".env.*.example", ".env.*.sample", ".env.*.template"};
 
-constexpr std::array kLookInside = {"*.pem", "*.key", "*.crt", ".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf",
-                                    "nuget.config", ".m2/settings.xml"};
+constexpr std::array kLookInside = {"*.pem",       "*.key",    "*.crt",        ".npmrc",          ".yarnrc",
+                                    ".yarnrc.yml", "pip.conf", "nuget.config", ".m2/settings.xml"};
 
-constexpr std::array kSecretMarks = {"PRIVATE KEY-----", "_authToken", "_auth", "_password", "npmAuthToken",
-                                     "npmAuthIdent", "<password>", "ClearTextPassword"};
+constexpr std::array kSecretMarks = {"PRIVATE KEY-----", "_authToken",   "_auth",      "_password",
+                                     "npmAuthToken",     "npmAuthIdent", "<password>", "ClearTextPassword"};
 
 template <class List>
 bool matches_any(const List& patterns, std::string_view path) {
@@ -131,12 +188,29 @@ bool holds_secret(std::string_view text) {
 }
 
 const std::vector<std::string>& home_secrets() {
-  static const std::vector<std::string> paths = {
-      ".netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".git-credentials", ".vault-token", ".docker/config.json",
-      ".kube/config", ".aws/credentials", ".aws/config", ".cargo/credentials", ".cargo/credentials.toml",
-      ".config/gh/hosts.yml", ".ssh/id_rsa", ".ssh/id_dsa", ".ssh/id_ecdsa", ".ssh/id_ed25519",
-      ".config/gcloud/application_default_credentials.json", ".config/gcloud/credentials.db",
-      ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json"};
+  static const std::vector<std::string> paths = {".netrc",
+                                                 ".npmrc",
+                                                 ".pypirc",
+                                                 ".pgpass",
+                                                 ".my.cnf",
+                                                 ".git-credentials",
+                                                 ".vault-token",
+                                                 ".docker/config.json",
+                                                 ".kube/config",
+                                                 ".aws/credentials",
+                                                 ".aws/config",
+                                                 ".cargo/credentials",
+                                                 ".cargo/credentials.toml",
+                                                 ".config/gh/hosts.yml",
+                                                 ".ssh/id_rsa",
+                                                 ".ssh/id_dsa",
+                                                 ".ssh/id_ecdsa",
+                                                 ".ssh/id_ed25519",
+                                                 ".config/gcloud/application_default_credentials.json",
+                                                 ".config/gcloud/credentials.db",
+                                                 ".claude/.credentials.json",
+                                                 ".codex/auth.json",
+                                                 ".gemini/oauth_creds.json"};
   return paths;
 }
 

@@ -13,12 +13,41 @@
 namespace escrow::sandbox {
 namespace {
 
-constexpr std::array kProtected = {
-    ".git/hooks", ".git/config", ".git/config.worktree", ".git/info", ".git/modules/**/hooks", ".git/modules/**/config",
-    ".git/worktrees", ".vscode", ".idea", ".zed", ".cursor", ".claude", ".codex", ".gemini", ".github/hooks",
-    ".opencode", ".escrow", ".mcp.json", "AGENTS.md", "CLAUDE.md", "GEMINI.md", ".envrc", ".husky", ".bashrc",
-    ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
-    ".gitconfig", ".gitmodules", ".ripgreprc"};
+constexpr std::array kProtected = {".git/hooks",
+                                   ".git/config",
+                                   ".git/config.worktree",
+                                   ".git/info",
+                                   ".git/modules/**/hooks",
+                                   ".git/modules/**/config",
+                                   ".git/worktrees",
+                                   ".vscode",
+                                   ".idea",
+                                   ".zed",
+                                   ".cursor",
+                                   ".claude",
+                                   ".codex",
+                                   ".gemini",
+                                   ".github/hooks",
+                                   ".opencode",
+                                   ".escrow",
+                                   ".mcp.json",
+                                   "AGENTS.md",
+                                   "CLAUDE.md",
+                                   "GEMINI.md",
+                                   ".envrc",
+                                   ".husky",
+                                   ".bashrc",
+                                   ".bash_profile",
+                                   ".bash_login",
+                                   ".bash_logout",
+                                   ".profile",
+                                   ".zshrc",
+                                   ".zshenv",
+                                   ".zprofile",
+                                   ".zlogin",
+                                   ".gitconfig",
+                                   ".gitmodules",
+                                   ".ripgreprc"};
 
 constexpr std::size_t kMaxDepth = 64;
 
@@ -54,9 +83,8 @@ void collect(int directory, const std::string& prefix, std::size_t depth, std::v
 
 bool is_protected(std::string_view path) {
   const std::string plain = folded(path);
-  return std::any_of(kProtected.begin(), kProtected.end(), [&](const char* pattern) {
-    return matches_glob(pattern, plain, LetterCase::ignored);
-  });
+  return std::any_of(kProtected.begin(), kProtected.end(),
+                     [&](const char* pattern) { return matches_glob(pattern, plain, LetterCase::ignored); });
 }
 
 std::vector<std::string> find_protected(int workspace) {

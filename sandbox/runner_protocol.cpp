@@ -5,8 +5,12 @@
 namespace escrow::sandbox {
 namespace {
 
-void put_flag(WireWriter& out, bool value) { out.put(std::uint32_t{value ? 1u : 0u}); }
-void put_text(WireWriter& out, const std::string& value) { out.put(std::string_view(value)); }
+void put_flag(WireWriter& out, bool value) {
+  out.put(std::uint32_t{value ? 1u : 0u});
+}
+void put_text(WireWriter& out, const std::string& value) {
+  out.put(std::string_view(value));
+}
 
 /// An enum's value, or the first one past the end (which the caller refuses).
 std::optional<Writable> to_writable(std::uint32_t value) {

@@ -34,9 +34,9 @@ struct HomeOverlay {
 struct LaunchRequest {
   std::string bwrap;
   std::vector<std::string> bwrap_args;
-  std::string runner;             ///< host path of escrow-runner
-  std::string scaffold;           ///< directory that the launcher covers with its own tmpfs, in its own namespace
-  std::uint32_t uid = 0, gid = 0; ///< whom the guest runs as
+  std::string runner;              ///< host path of escrow-runner
+  std::string scaffold;            ///< directory that the launcher covers with its own tmpfs, in its own namespace
+  std::uint32_t uid = 0, gid = 0;  ///< whom the guest runs as
   std::vector<HomeOverlay> homes;
   bool operator==(const LaunchRequest&) const = default;
 };

@@ -97,13 +97,14 @@ int deny_socket_families(scmp_filter_ctx context) {
   return seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2, netlink, other);
 }
 
-/// `setarch -R`, as debuggers and some runtimes use it, stays open; what widens a process's own attack surface does not.
-/// The query is the value with all bits set. A rule may compare an argument once, so "bit 31 marks the query" is said in
-/// two halves: a denied bit counts without bit 31, and bit 31 counts unless every other bit is set too.
+/// `setarch -R`, as debuggers and some runtimes use it, stays open; what widens a process's own attack surface does
+/// not. The query is the value with all bits set. A rule may compare an argument once, so "bit 31 marks the query" is
+/// said in two halves: a denied bit counts without bit 31, and bit 31 counts unless every other bit is set too.
 int deny_personalities(scmp_filter_ctx context) {
   constexpr std::uint64_t query = 1ull << 31;
   const std::uint32_t deny = SCMP_ACT_ERRNO(EPERM);
-  for (std::uint64_t bit : {std::uint64_t{READ_IMPLIES_EXEC}, std::uint64_t{ADDR_COMPAT_LAYOUT}, std::uint64_t{MMAP_PAGE_ZERO}}) {
+  for (std::uint64_t bit :
+       {std::uint64_t{READ_IMPLIES_EXEC}, std::uint64_t{ADDR_COMPAT_LAYOUT}, std::uint64_t{MMAP_PAGE_ZERO}}) {
     const scmp_arg_cmp set = SCMP_A0(SCMP_CMP_MASKED_EQ, bit | query, bit);
     if (int failed = seccomp_rule_add(context, deny, SCMP_SYS(personality), 1, set)) return failed;
   }

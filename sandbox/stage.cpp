@@ -45,7 +45,8 @@ UniqueFd take_lock(int stages, const std::string& name) {
   for (int attempt = 0; attempt < 8; ++attempt) {
     UniqueFd fd(openat(stages, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!fd || flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return {};
-    struct stat held {}, named {};
+    struct stat held {
+    }, named{};
     if (fstat(fd.get(), &held) == 0 && fstatat(stages, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
         held.st_ino == named.st_ino)
       return fd;

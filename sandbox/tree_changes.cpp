@@ -19,10 +19,10 @@
 #include "sandbox/unique_fd.h"
 
 // An overlay's upper directory (Documentation/filesystems/overlayfs.rst) holds, for each path: nothing, if it is
-// untouched; a character device 0:0 (a whiteout), if it is gone; a directory, if something below it differs, or if it is
-// new; a directory marked opaque, if it was replaced, so that nothing of the old one shows through; else the whole new
-// file, also where only its mode or time was changed. So each entry is compared with what the guest saw at start (the
-// mask over the workspace), and only a difference in kind, permission bits or content counts.
+// untouched; a character device 0:0 (a whiteout), if it is gone; a directory, if something below it differs, or if it
+// is new; a directory marked opaque, if it was replaced, so that nothing of the old one shows through; else the whole
+// new file, also where only its mode or time was changed. So each entry is compared with what the guest saw at start
+// (the mask over the workspace), and only a difference in kind, permission bits or content counts.
 //
 // A copy is read in the same way: it is one layer in which everything is present, hence every directory is opaque.
 
@@ -56,7 +56,9 @@ UniqueFd open_upper(int parent, const std::string& name, const struct stat& info
   return fd;
 }
 
-bool is_whiteout(const struct stat& info) { return S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0); }
+bool is_whiteout(const struct stat& info) {
+  return S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0);
+}
 
 bool is_opaque(int directory) {
   char value = 0;
@@ -106,7 +108,8 @@ bool same_bytes(int one, int other) {
   for (off_t at = 0;; at += static_cast<off_t>(chunk)) {
     const ssize_t got_a = pread(one, a.data(), chunk, at), got_b = pread(other, b.data(), chunk, at);
     if (got_a < 0 || got_a != got_b) return false;
-    if (std::string_view(a.data(), static_cast<std::size_t>(got_a)) != std::string_view(b.data(), static_cast<std::size_t>(got_b)))
+    if (std::string_view(a.data(), static_cast<std::size_t>(got_a)) !=
+        std::string_view(b.data(), static_cast<std::size_t>(got_b)))
       return false;
     if (static_cast<std::size_t>(got_a) < chunk) return true;
   }
@@ -147,7 +150,8 @@ BeforeEntry look_up(const BeforeDirectory& in, const std::string& name) {
 
 BeforeDirectory enter(const BeforeDirectory& in, const std::string& name) {
   const BeforeEntry entry = look_up(in, name);
-  return {open_directory(in.mask.get(), name), entry.masked ? UniqueFd() : open_directory(in.lower.get(), name), entry.masked};
+  return {open_directory(in.mask.get(), name), entry.masked ? UniqueFd() : open_directory(in.lower.get(), name),
+          entry.masked};
 }
 
 std::set<std::string> names_in(const BeforeDirectory& directory) {
@@ -168,13 +172,15 @@ class Reader {
     const UniqueFd upper(dup(layers_.upper));
     if (!root.lower || !upper) result_.complete = false;
     if (result_.complete) directory(upper.get(), root, "", 0, kind_ == Kind::copy);
-    std::sort(result_.changes.begin(), result_.changes.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::sort(result_.changes.begin(), result_.changes.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
     return std::move(result_);
   }
 
  private:
   /// `replaced`: what is not in the upper directory is gone.
-  void directory(int upper, const BeforeDirectory& before, const std::string& prefix, std::size_t depth, bool replaced) {
+  void directory(int upper, const BeforeDirectory& before, const std::string& prefix, std::size_t depth,
+                 bool replaced) {
     if (depth > caps_.depth) result_.complete = false;
     if (!result_.complete) return;
     std::set<std::string> seen;
@@ -187,7 +193,8 @@ class Reader {
       if (!seen.contains(name)) deleted(before, name, prefix + name, depth);
   }
 
-  void entry(int upper, const BeforeDirectory& before, const std::string& prefix, const std::string& name, std::size_t depth) {
+  void entry(int upper, const BeforeDirectory& before, const std::string& prefix, const std::string& name,
+             std::size_t depth) {
     struct stat info {};
     if (!result_.complete || fstatat(upper, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
     const std::string path = prefix + name;
@@ -208,7 +215,8 @@ class Reader {
     const bool was_directory = was.kind == EntryKind::directory;
     if (was.kind != EntryKind::absent && !was_directory) record(change_of(path, was, name));
     const BeforeDirectory inner = was_directory || was.masked ? enter(before, name) : BeforeDirectory{};
-    directory(below.get(), inner, path + "/", depth + 1, was_directory && (kind_ == Kind::copy || is_opaque(below.get())));
+    directory(below.get(), inner, path + "/", depth + 1,
+              was_directory && (kind_ == Kind::copy || is_opaque(below.get())));
   }
 
   void deleted(const BeforeDirectory& before, const std::string& name, const std::string& path, std::size_t depth) {
@@ -220,7 +228,8 @@ class Reader {
     record(change_of(path, was, name));
   }
 
-  void children_deleted(const BeforeDirectory& before, const std::string& name, const std::string& path, std::size_t depth) {
+  void children_deleted(const BeforeDirectory& before, const std::string& name, const std::string& path,
+                        std::size_t depth) {
     if (depth > caps_.depth) result_.complete = false;
     if (!result_.complete) return;
     const BeforeDirectory inner = enter(before, name);
@@ -228,7 +237,8 @@ class Reader {
   }
 
   /// A file, link or something else, against what was there.
-  void compare(int upper, const struct stat& info, const BeforeEntry& was, const std::string& name, const std::string& path) {
+  void compare(int upper, const struct stat& info, const BeforeEntry& was, const std::string& name,
+               const std::string& path) {
     TreeChange change = change_of(path, was, name);
     const UniqueFd fd = S_ISREG(info.st_mode) ? open_upper(upper, name, info, 0) : UniqueFd();
     if (S_ISREG(info.st_mode) && !fd) {
@@ -286,8 +296,10 @@ class Reader {
     if (was.kind == EntryKind::absent) return {};
     if (was.kind == EntryKind::other) return kNoteSpecial;
     if (unreadable_ && was.kind == EntryKind::file) return kNoteUnread;
-    if (!was.unsaved && was.kind != EntryKind::directory && is_later(was.info.st_ctim, layers_.started)) return kNoteStale;
-    if (was.kind == EntryKind::file && static_cast<std::uint64_t>(was.info.st_size) > caps_.file_bytes) return kNoteLarge;
+    if (!was.unsaved && was.kind != EntryKind::directory && is_later(was.info.st_ctim, layers_.started))
+      return kNoteStale;
+    if (was.kind == EntryKind::file && static_cast<std::uint64_t>(was.info.st_size) > caps_.file_bytes)
+      return kNoteLarge;
     return {};
   }
 

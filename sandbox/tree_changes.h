@@ -36,10 +36,10 @@ struct TreeChanges {
 
 /// The layers of a finished execution, as open directories; -1 for one that there is not.
 struct TreeLayers {
-  int lower = -1;           ///< the workspace
-  int mask = -1;            ///< between them: whiteouts over secrets, unsaved text
-  int upper = -1;           ///< what the guest wrote: the overlay's upper directory, or a whole copy
-  timespec started{0, 0};   ///< a lower file changed later than this is noted as such; CLOCK_REALTIME
+  int lower = -1;          ///< the workspace
+  int mask = -1;           ///< between them: whiteouts over secrets, unsaved text
+  int upper = -1;          ///< what the guest wrote: the overlay's upper directory, or a whole copy
+  timespec started{0, 0};  ///< a lower file changed later than this is noted as such; CLOCK_REALTIME
 };
 
 /// How much is read. A file over its cap is `too_large`; the others end the reading (`complete` is false).

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 enum class Owner { root, root_or_us };
 
 std::vector<std::string> candidates() {
-  std::vector<std::string> paths = {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"};
+  std::vector<std::string> paths = {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap",
+                                    "/run/current-system/sw/bin/bwrap"};
   const char* path = getenv("PATH");
   std::string_view rest = path ? path : "";
   while (!rest.empty()) {
@@ -32,13 +33,14 @@ std::vector<std::string> candidates() {
 
 /// Whoever may write a directory above a program may replace it. A sticky directory protects what others own.
 Result<void> check_writers(const fs::path& path, Owner owner) {
-  for (fs::path at = path; ; at = at.parent_path()) {
+  for (fs::path at = path;; at = at.parent_path()) {
     struct stat info {};
     if (stat(at.c_str(), &info) != 0) return Error{ErrorKind::unavailable, at.string() + ": cannot be looked at"};
     const bool ours = info.st_uid == 0 || (owner == Owner::root_or_us && info.st_uid == geteuid());
     const bool sticky = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
     if (!ours) return Error{ErrorKind::unavailable, at.string() + ": not owned by root, so it is not trusted"};
-    if ((info.st_mode & 022) != 0 && !sticky && !(S_ISDIR(info.st_mode) && owner == Owner::root_or_us && (info.st_mode & 002) == 0))
+    if ((info.st_mode & 022) != 0 && !sticky &&
+        !(S_ISDIR(info.st_mode) && owner == Owner::root_or_us && (info.st_mode & 002) == 0))
       return Error{ErrorKind::unavailable, at.string() + ": writable by others, so it is not trusted"};
     if (at == at.root_path()) return {};
   }
@@ -70,8 +72,17 @@ Result<std::string> find_bubblewrap(const std::string& workspace) {
   return Error{ErrorKind::unavailable, trouble};
 }
 
-Result<std::string> check_own_program(const std::string& path, const std::string& workspace) {
-  return check(path, workspace, Owner::root_or_us);
+Result<Programs> find_programs(const std::string& libexec_dir, const std::string& workspace) {
+  Programs programs;
+  for (auto [path, name] : {std::pair{&programs.launcher, "escrow-launcher"}, {&programs.runner, "escrow-runner"}}) {
+    Result<std::string> found = check(libexec_dir + "/" + name, workspace, Owner::root_or_us);
+    if (!found) return found.error();
+    *path = *found;
+  }
+  Result<std::string> bwrap = find_bubblewrap(workspace);
+  if (!bwrap) return bwrap.error();
+  programs.bwrap = *bwrap;
+  return programs;
 }
 
 }  // namespace escrow::sandbox

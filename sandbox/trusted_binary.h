@@ -11,7 +11,12 @@ namespace escrow::sandbox {
 /// `unavailable`; the message says what is wrong with the first candidate.
 Result<std::string> find_bubblewrap(const std::string& workspace);
 
-/// The same conditions for a program of our own at a known place.
-Result<std::string> check_own_program(const std::string& path, const std::string& workspace);
+/// What a sandbox is made of.
+struct Programs {
+  std::string bwrap, launcher, runner;
+};
+
+/// bubblewrap, and our own two in `libexec_dir` under the same conditions.
+Result<Programs> find_programs(const std::string& libexec_dir, const std::string& workspace);
 
 }  // namespace escrow::sandbox

@@ -26,8 +26,12 @@ std::uint32_t count_of(std::size_t size) {
 
 }  // namespace
 
-void WireWriter::put(std::uint32_t value) { put_integer(bytes_, value); }
-void WireWriter::put(std::uint64_t value) { put_integer(bytes_, value); }
+void WireWriter::put(std::uint32_t value) {
+  put_integer(bytes_, value);
+}
+void WireWriter::put(std::uint64_t value) {
+  put_integer(bytes_, value);
+}
 
 void WireWriter::put(std::string_view bytes) {
   put(count_of(bytes.size()));
@@ -57,9 +61,15 @@ std::string_view WireReader::take(std::size_t count) {
   return taken;
 }
 
-std::uint32_t WireReader::u32() { return get_integer<std::uint32_t>(take(4)); }
-std::uint64_t WireReader::u64() { return get_integer<std::uint64_t>(take(8)); }
-std::string WireReader::string() { return std::string(take(u32())); }
+std::uint32_t WireReader::u32() {
+  return get_integer<std::uint32_t>(take(4));
+}
+std::uint64_t WireReader::u64() {
+  return get_integer<std::uint64_t>(take(8));
+}
+std::string WireReader::string() {
+  return std::string(take(u32()));
+}
 
 std::vector<std::string> WireReader::list() {
   std::vector<std::string> result;

@@ -26,10 +26,13 @@ constexpr std::string_view kResolvConf = "nameserver 127.0.0.1\noptions timeout:
 
 bool make_file(const std::string& path, mode_t mode, std::string_view text) {
   const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  return fd && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fchmod(fd.get(), mode) == 0;
+  return fd && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+         fchmod(fd.get(), mode) == 0;
 }
 
-bool make_directory(const std::string& path, mode_t mode) { return mkdir(path.c_str(), 0700) == 0 && chmod(path.c_str(), mode) == 0; }
+bool make_directory(const std::string& path, mode_t mode) {
+  return mkdir(path.c_str(), 0700) == 0 && chmod(path.c_str(), mode) == 0;
+}
 
 std::string joined(const std::vector<std::string>& args) {
   std::string bytes;
@@ -64,14 +67,17 @@ bool become(std::uint32_t uid, std::uint32_t gid) {
 
 Result<void> Cage::lay_out(const LaunchRequest& request) {
   const std::string& base = scaffold_.path;
-  if (mount("tmpfs", base.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") != 0) return io_error("covering " + base);
+  if (mount("tmpfs", base.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") != 0)
+    return io_error("covering " + base);
   // Shared: what is mounted on `m` later reaches the sandbox, whose copy of this mount is a slave of ours.
   if (mount(nullptr, base.c_str(), nullptr, MS_SHARED, nullptr) != 0) return io_error("sharing " + base);
-  if (!make_directory(base + "/m", 0755) || !make_directory(base + "/blank.d", 0) || !make_directory(base + "/home", 0755) ||
-      !make_file(base + "/blank", 0, "") || !make_file(base + "/resolv.conf", 0444, kResolvConf) || !make_file(base + "/runner", 0555, ""))
+  if (!make_directory(base + "/m", 0755) || !make_directory(base + "/blank.d", 0) ||
+      !make_directory(base + "/home", 0755) || !make_file(base + "/blank", 0, "") ||
+      !make_file(base + "/resolv.conf", 0444, kResolvConf) || !make_file(base + "/runner", 0555, ""))
     return io_error("filling " + base);
   // Bound, so that a guest of another name reaches it wherever it is installed.
-  if (mount(request.runner.c_str(), (base + "/runner").c_str(), nullptr, MS_BIND, nullptr) != 0) return io_error("binding " + request.runner);
+  if (mount(request.runner.c_str(), (base + "/runner").c_str(), nullptr, MS_BIND, nullptr) != 0)
+    return io_error("binding " + request.runner);
   for (std::size_t i = 0; i < request.homes.size(); ++i) {
     const std::string name = std::to_string(i), target = base + "/home/" + name;
     if (!make_directory(target, 0755)) return io_error("making " + target);
@@ -93,8 +99,12 @@ Result<void> Cage::spawn(const LaunchRequest& request, const LaunchFds& fds) {
   pid_ = fork();
   if (pid_ < 0) return io_error("starting bubblewrap");
   if (pid_ == 0)
-    exec_bwrap(request, {{null.get(), 0}, {words_.get(), 1}, {words_.get(), 2}, {channel->second.get(), kRunnerFd},
-                         {fds.seccomp.get(), kSeccompFd}, {args->get(), kArgsFd}});
+    exec_bwrap(request, {{null.get(), 0},
+                         {words_.get(), 1},
+                         {words_.get(), 2},
+                         {channel->second.get(), kRunnerFd},
+                         {fds.seccomp.get(), kSeccompFd},
+                         {args->get(), kArgsFd}});
   process_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   if (!process_) return io_error("watching bubblewrap");
   return {};

@@ -20,7 +20,6 @@
 
 #include "sandbox/launcher/cage.h"
 #include "sandbox/launcher/namespaces.h"
-#include "sandbox/launcher/probe_steps.h"
 #include "sandbox/packet.h"
 #include "sandbox/remove_tree.h"
 #include "sandbox/runner_protocol.h"
@@ -31,7 +30,9 @@ namespace {
 
 constexpr int kControl = 3;
 
-void report(const Error& error) { (void)send_packet(kControl, PacketType::failed, encode(error)); }
+void report(const Error& error) {
+  (void)send_packet(kControl, PacketType::failed, encode(error));
+}
 
 std::string path_of(int directory) {
   std::array<char, PATH_MAX> path{};
@@ -57,11 +58,15 @@ void remove_stage(const StagePlace& place) {
   if (remove_tree(place.parent.get(), place.name)) unlinkat(place.parent.get(), (place.name + ".lock").c_str(), 0);
 }
 
+/// A probe has no stage and no workspace: whether an overlay can be mounted at all is tried on our own tmpfs.
+enum class Purpose { command, probe };
+
 /// The mount is already there when the runner hears of the command.
-void run(const Cage& cage, const Packet& packet) {
+void run(const Cage& cage, const Packet& packet, Purpose purpose) {
   const std::optional<RunRequest> request = decode_run(packet.payload);
   if (!request || packet.fds.size() != 4) return report({ErrorKind::io, "launcher: a request is malformed"});
-  const Result<MountedReport> mounted = mount_workspace(cage.scaffold(), request->mount);
+  const Result<MountedReport> mounted =
+      purpose == Purpose::probe ? try_overlay(cage.scaffold()) : mount_workspace(cage.scaffold(), request->mount);
   if (!mounted) return report(mounted.error());
   std::vector<int> fds;
   for (const UniqueFd& fd : packet.fds) fds.push_back(fd.get());
@@ -71,7 +76,7 @@ void run(const Cage& cage, const Packet& packet) {
 }
 
 /// Until the channel closes.
-void serve(Cage& cage) {
+void serve(Cage& cage, Purpose purpose) {
   bool gone = false;
   for (;;) {
     std::array<pollfd, 2> waits{pollfd{kControl, POLLIN, 0}, pollfd{gone ? -1 : cage.process(), POLLIN, 0}};
@@ -83,7 +88,7 @@ void serve(Cage& cage) {
     if (waits[0].revents == 0) continue;
     const Result<std::optional<Packet>> packet = receive_packet(kControl);
     if (!packet || !*packet) return;
-    if ((*packet)->type == PacketType::run) run(cage, **packet);
+    if ((*packet)->type == PacketType::run) run(cage, **packet, purpose);
   }
 }
 
@@ -95,9 +100,10 @@ Result<void> reopen(UniqueFd& directory, const std::string& path) {
 }
 
 Result<void> build(Cage& cage, const LaunchRequest& request, LaunchFds& fds) {
-  const std::string stage = path_of(fds.stage.get());
+  const std::string stage = fds.stage ? path_of(fds.stage.get()) : std::string();
   if (Result<void> entered = enter_namespaces(); !entered) return entered;
-  if (Result<void> opened = reopen(fds.stage, stage); !opened) return opened;
+  if (fds.stage)
+    if (Result<void> opened = reopen(fds.stage, stage); !opened) return opened;
   Result<std::vector<UniqueFd>> listeners = open_listeners();
   if (!listeners) return listeners.error();
   if (Result<void> started = cage.start(request, fds); !started) return started;
@@ -113,20 +119,29 @@ void wait_for_close() {
   }
 }
 
-int launch() {
+std::optional<LaunchFds> launch_fds(std::vector<UniqueFd>& passed, Purpose purpose) {
+  if (passed.size() != (purpose == Purpose::probe ? 1u : 3u)) return std::nullopt;
+  LaunchFds fds;
+  fds.seccomp = std::move(passed.front());
+  if (purpose == Purpose::probe) return fds;
+  fds.stage = std::move(passed[1]);
+  fds.lock = std::move(passed[2]);
+  return fds;
+}
+
+int launch(Purpose purpose) {
   Result<std::optional<Packet>> packet = receive_packet(kControl);
   if (!packet || !*packet) return 1;
   const std::optional<LaunchRequest> request = decode_launch((*packet)->payload);
-  if (!request || (*packet)->fds.size() != 3) {
+  std::optional<LaunchFds> fds = launch_fds((*packet)->fds, purpose);
+  if (!request || !fds) {
     report({ErrorKind::io, "launcher: the request is malformed"});
     return 1;
   }
-  std::vector<UniqueFd>& passed = (*packet)->fds;
-  LaunchFds fds{std::move(passed[0]), std::move(passed[1]), std::move(passed[2])};
-  const StagePlace place = place_of(fds.stage.get());
+  const StagePlace place = fds->stage ? place_of(fds->stage.get()) : StagePlace();
   Cage cage;
-  if (Result<void> built = build(cage, *request, fds); built) {
-    serve(cage);
+  if (Result<void> built = build(cage, *request, *fds); built) {
+    serve(cage, purpose);
   } else {
     report({ErrorKind::unavailable, built.error().message});
     wait_for_close();
@@ -149,8 +164,8 @@ void outlive_the_terminal() {
 
 int main(int argc, char** argv) {
   using namespace escrow::sandbox;
-  if (argc == 4 && std::string_view(argv[1]) == "--probe") return print_probe_steps(argv[2], argv[3]);
-  if (argc != 1) {
+  const bool probe = argc == 2 && std::string_view(argv[1]) == "--probe";
+  if (argc != 1 && !probe) {
     constexpr std::string_view usage = "escrow-launcher is started by escrow, not by hand\n";
     return write(2, usage.data(), usage.size()) > 0 ? 2 : 3;
   }
@@ -159,5 +174,5 @@ int main(int argc, char** argv) {
   fcntl(kControl, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   outlive_the_terminal();
-  return launch();
+  return launch(probe ? Purpose::probe : Purpose::command);
 }

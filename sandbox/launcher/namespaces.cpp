@@ -49,8 +49,9 @@ Error refused(const std::string& step) {
   const int why = errno;
   std::string message = step + ": " + std::strerror(why);
   if (read_line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1")
-    message += " (AppArmor restricts user namespaces; allow them for bwrap and escrow-launcher, or: sudo sysctl "
-               "kernel.apparmor_restrict_unprivileged_userns=0)";
+    message +=
+        " (AppArmor restricts user namespaces; allow them for bwrap and escrow-launcher, or: sudo sysctl "
+        "kernel.apparmor_restrict_unprivileged_userns=0)";
   else if (read_line("/proc/sys/kernel/unprivileged_userns_clone") == "0")
     message += " (user namespaces are off: sudo sysctl kernel.unprivileged_userns_clone=1)";
   else if (read_line("/proc/sys/user/max_user_namespaces") == "0")
@@ -75,7 +76,8 @@ class OutsideMapper {
     char byte = 0;
     const std::string uids = identity_map("/proc/self/uid_map"), gids = identity_map("/proc/self/gid_map");
     const std::string proc = "/proc/" + std::to_string(parent);
-    const bool mapped = read(go_[0], &byte, 1) == 1 && write_file(proc + "/gid_map", gids) && write_file(proc + "/uid_map", uids);
+    const bool mapped =
+        read(go_[0], &byte, 1) == 1 && write_file(proc + "/gid_map", gids) && write_file(proc + "/uid_map", uids);
     _exit(mapped ? 0 : 1);
   }
 
@@ -95,8 +97,7 @@ class OutsideMapper {
 
 bool map_own_id(uid_t uid, gid_t gid) {
   const std::string user = std::to_string(uid), group = std::to_string(gid);
-  return write_file("/proc/self/setgroups", "deny") &&
-         write_file("/proc/self/gid_map", group + " " + group + " 1\n") &&
+  return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/gid_map", group + " " + group + " 1\n") &&
          write_file("/proc/self/uid_map", user + " " + user + " 1\n");
 }
 
@@ -116,14 +117,26 @@ Result<void> enter_user_namespace() {
   return {};
 }
 
-Result<UniqueFd> listen_on(int type, unsigned short port) {
-  UniqueFd fd(socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+struct Listener {
+  int type;
+  unsigned short port;
+  in_addr_t address;
+};
+
+// Port 443 and 80 on every address of lo: an allowed name is resolved to one of 127.64.0.0/16, for programs that know
+// no proxy. In the order that EgressGuard takes them.
+constexpr std::array kListeners = {Listener{SOCK_STREAM, kProxyPort, INADDR_LOOPBACK},
+                                   Listener{SOCK_DGRAM, 53, INADDR_LOOPBACK}, Listener{SOCK_STREAM, 443, INADDR_ANY},
+                                   Listener{SOCK_STREAM, 80, INADDR_ANY}};
+
+Result<UniqueFd> listen_on(const Listener& listener) {
+  UniqueFd fd(socket(AF_INET, listener.type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(listener.port);
+  address.sin_addr.s_addr = htonl(listener.address);
   if (!fd || bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      (type == SOCK_STREAM && listen(fd.get(), 128) != 0))
+      (listener.type == SOCK_STREAM && listen(fd.get(), 128) != 0))
     return io_error("listening in the sandbox's network namespace");
   return fd;
 }
@@ -148,8 +161,8 @@ Result<void> enter_namespaces() {
 Result<std::vector<UniqueFd>> open_listeners() {
   if (Result<void> up = bring_loopback_up(); !up) return up.error();
   std::vector<UniqueFd> listeners;
-  for (auto [type, port] : {std::pair<int, unsigned short>{SOCK_STREAM, kProxyPort}, {SOCK_STREAM, 53}, {SOCK_DGRAM, 53}}) {
-    Result<UniqueFd> fd = listen_on(type, port);
+  for (const Listener& listener : kListeners) {
+    Result<UniqueFd> fd = listen_on(listener);
     if (!fd) return fd.error();
     listeners.push_back(std::move(*fd));
   }

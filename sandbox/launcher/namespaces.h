@@ -12,8 +12,8 @@ namespace escrow::sandbox {
 /// host. Errors are `unavailable` and say what forbids it and what to do.
 Result<void> enter_namespaces();
 
-/// Brings lo up and listens in the network namespace: TCP on kProxyPort, TCP and UDP on port 53, all on 127.0.0.1.
-/// Whoever holds these descriptors answers the guest, from whatever namespace it lives in.
+/// Brings lo up and listens in the network namespace: the proxy at kProxyPort, names at UDP port 53, and TCP ports 443
+/// and 80. Whoever holds these descriptors answers the guest, from whatever namespace it lives in.
 Result<std::vector<UniqueFd>> open_listeners();
 
 }  // namespace escrow::sandbox

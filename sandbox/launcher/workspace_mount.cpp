@@ -37,7 +37,9 @@ Result<UniqueFd> open_directory(const std::string& path) {
 }
 
 /// A layer named by descriptor needs none of the escapes that commas, colons and backslashes in a path would.
-std::string by_descriptor(const UniqueFd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); }
+std::string by_descriptor(const UniqueFd& fd) {
+  return "/proc/self/fd/" + std::to_string(fd.get());
+}
 
 /// Without `volatile` every fsync of the guest reaches the disk, for files that are thrown away or read back at once;
 /// kernels before 5.10 do not know it.
@@ -107,7 +109,8 @@ Result<Prepared> prepare(const Scaffold& scaffold, const MountRequest& request) 
                           .unsaved = request.unsaved,
                           .foreign_secrets = foreign_secrets()};
   prepared.masked = find_masked(prepared.workspace.get(), masks);
-  Result<bool> any = build_mask_layer(prepared.layer.mask.get(), prepared.workspace.get(), prepared.masked, request.unsaved);
+  Result<bool> any =
+      build_mask_layer(prepared.layer.mask.get(), prepared.workspace.get(), prepared.masked, request.unsaved);
   if (!any) return any.error();
   prepared.any_mask = *any;
   return prepared;
@@ -121,9 +124,11 @@ Result<MountedReport> mount_copy(const Scaffold& scaffold, const Prepared& prepa
   if (!copy) return copy.error();
   const CopyPlan plan{.limit_bytes = request.copy_limit_bytes, .mask = prepared.layer.mask.get()};
   if (Result<void> copied = copy_tree(prepared.workspace.get(), copy->get(), plan); !copied)
-    return Error{ErrorKind::unavailable, "overlayfs is refused here (" + why + "), and a copy fails: " + copied.error().message};
+    return Error{ErrorKind::unavailable,
+                 "overlayfs is refused here (" + why + "), and a copy fails: " + copied.error().message};
   const std::string target = scaffold.path + "/m";
-  if (mount(by_descriptor(*copy).c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0) return io_error("binding the copy");
+  if (mount(by_descriptor(*copy).c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    return io_error("binding the copy");
   return MountedReport{.writable = "copy"};
 }
 
@@ -167,7 +172,8 @@ bool is_directory(const std::string& path) {
 /// Put together aside and shown in one step, so that the guest never sees it half covered.
 Result<MountedReport> mount_direct(const Scaffold& scaffold, const Prepared& prepared, const MountRequest& request) {
   const std::string aside = scaffold.path + "/d", target = scaffold.path + "/m";
-  if (mkdir(aside.c_str(), 0755) != 0 || mount(request.workspace.c_str(), aside.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+  if (mkdir(aside.c_str(), 0755) != 0 ||
+      mount(request.workspace.c_str(), aside.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
     return io_error("binding the workspace");
   mount(nullptr, aside.c_str(), nullptr, MS_REC | MS_PRIVATE, nullptr);
   for (const std::string& path : find_protected(prepared.workspace.get())) {
@@ -179,13 +185,15 @@ Result<MountedReport> mount_direct(const Scaffold& scaffold, const Prepared& pre
     const std::string blank = scaffold.path + (is_directory(place) ? "/blank.d" : "/blank");
     if (!bind_read_only(blank, place)) return io_error("hiding " + path);
   }
-  if (mount(aside.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) return io_error("showing the workspace");
+  if (mount(aside.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+    return io_error("showing the workspace");
   return MountedReport{.writable = "direct"};
 }
 
 }  // namespace
 
-Result<void> mount_home(const Scaffold& scaffold, const HomeOverlay& home, const std::string& name, const std::string& target) {
+Result<void> mount_home(const Scaffold& scaffold, const HomeOverlay& home, const std::string& name,
+                        const std::string& target) {
   Result<UniqueFd> lower = open_directory(home.path);
   if (!lower) return lower.error();
   if (mkdirat(scaffold.stage, "homes", 0700) != 0 && errno != EEXIST) return io_error("making homes in the stage");
@@ -198,8 +206,18 @@ Result<void> mount_home(const Scaffold& scaffold, const HomeOverlay& home, const
     if (faccessat(lower->get(), mask.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) present.push_back(mask);
   Result<bool> any = build_mask_layer(layer->mask.get(), lower->get(), present, {});
   if (!any) return any.error();
-  if (!mount_overlay(target, kMountFlags, layer_options(*layer, *lower, *any), true)) return io_error("overlaying " + home.path);
+  if (!mount_overlay(target, kMountFlags, layer_options(*layer, *lower, *any), true))
+    return io_error("overlaying " + home.path);
   return {};
+}
+
+Result<MountedReport> try_overlay(const Scaffold& scaffold) {
+  const std::string base = scaffold.path + "/probe";
+  for (const char* name : {"", "/lower", "/upper", "/work"})
+    if (mkdir((base + name).c_str(), 0755) != 0) return io_error("making " + base + name);
+  const std::string layers = "lowerdir=" + base + "/lower,upperdir=" + base + "/upper,workdir=" + base + "/work";
+  const bool mounted = mount_overlay(scaffold.path + "/m", kMountFlags, layers, true);
+  return MountedReport{.writable = mounted ? "overlay" : "none"};
 }
 
 Result<MountedReport> mount_workspace(const Scaffold& scaffold, const MountRequest& request) {

@@ -37,7 +37,8 @@ Result<Terminal> make_terminal(PtySize size) {
   winsize window{};
   window.ws_col = size.cols;
   window.ws_row = size.rows;
-  if (!terminal.slave || ioctl(terminal.master.get(), TIOCSWINSZ, &window) != 0) return io_error("opening the terminal");
+  if (!terminal.slave || ioctl(terminal.master.get(), TIOCSWINSZ, &window) != 0)
+    return io_error("opening the terminal");
   return terminal;
 }
 

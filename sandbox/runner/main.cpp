@@ -44,9 +44,13 @@ struct Run {
   std::string limit;
 };
 
-void report(int events, const Error& error) { (void)send_packet(events, PacketType::failed, encode(error)); }
+void report(int events, const Error& error) {
+  (void)send_packet(events, PacketType::failed, encode(error));
+}
 
-void kill_everything() { kill(-1, SIGKILL); }
+void kill_everything() {
+  kill(-1, SIGKILL);
+}
 
 /// Takes in whoever has ended. True while there is anybody left.
 bool reap(Run& run, int flags) {
@@ -144,10 +148,18 @@ int run_one() {
     report(fds[3].get(), guest.error());
     return 1;
   }
-  Run run{.guest = std::move(*guest), .events = std::move(fds[3]), .limits = request->limits, .status = {}, .limit = {}};
+  Run run{
+      .guest = std::move(*guest), .events = std::move(fds[3]), .limits = request->limits, .status = {}, .limit = {}};
   fds.clear();  // the command's ends of its pipes are its own now
   supervise(run, child_signals.get());
   return 0;
+}
+
+/// Run as the command of a probe's sandbox: what holds here.
+int print_probe() {
+  const int filter = prctl(PR_GET_SECCOMP);
+  const std::string text = "seccomp " + std::to_string(filter) + "\nlandlock " + std::to_string(landlock_abi()) + "\n";
+  return write(STDOUT_FILENO, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1;
 }
 
 }  // namespace
@@ -155,7 +167,7 @@ int run_one() {
 
 int main(int argc, char** argv) {
   using namespace escrow::sandbox;
-  if (argc == 2 && std::strcmp(argv[1], "--probe") == 0) return 0;
+  if (argc == 2 && std::strcmp(argv[1], "--probe") == 0) return print_probe();
   // Others of this user may neither trace us nor look through /proc at our descriptors.
   prctl(PR_SET_DUMPABLE, 0);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

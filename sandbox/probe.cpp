@@ -1,0 +1,336 @@
+#include "sandbox/probe.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "sandbox/bwrap_args.h"
+#include "sandbox/host_facts.h"
+#include "sandbox/packet.h"
+#include "sandbox/runner_protocol.h"
+#include "sandbox/seccomp_filter.h"
+#include "sandbox/spawn_launcher.h"
+#include "sandbox/trusted_binary.h"
+
+// The probe is a real sandbox, built by the same launcher from the same arguments, in which the runner's own binary is
+// the command: no program of the host is needed. It has no stage and touches no disk. It must never hang, not even on
+// a file system that does, so everything is awaited against one deadline and then killed.
+
+namespace escrow::sandbox {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kLimit{2};
+
+struct Pipe {
+  UniqueFd read, write;
+};
+
+Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return io_error("making a pipe");
+  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+bool wait_readable(int fd, Clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return false;
+    pollfd wait{fd, POLLIN, 0};
+    const int ready = poll(&wait, 1, static_cast<int>(left));
+    if (ready > 0) return true;
+    if (ready == 0 || errno != EINTR) return false;
+  }
+}
+
+std::string read_until(int fd, Clock::time_point deadline) {
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (text.size() < 65536 && wait_readable(fd, deadline)) {
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    if (got <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+Profile probe_profile() {
+  Profile profile;
+  profile.workspace = "/workspace";
+  return profile;
+}
+
+LaunchRequest probe_launch(const Programs& programs) {
+  const Profile profile = probe_profile();
+  HostFacts facts = gather_host_facts(profile, guest_identity("/"), "/nonexistent");
+  facts.home_overlays.clear();
+  return {.bwrap = programs.bwrap,
+          .bwrap_args = bwrap_args(profile, facts),
+          .runner = programs.runner,
+          .scaffold = facts.scaffold,
+          .uid = geteuid(),
+          .gid = getegid(),
+          .homes = {}};
+}
+
+RunRequest probe_run() {
+  RunRequest run;
+  run.execute.argv = {kRunnerPath, "--probe"};
+  run.execute.cwd = "/";
+  run.execute.landlock_read = {"/"};
+  return run;
+}
+
+/// What a probe's sandbox had to say.
+struct Findings {
+  bool overlay = false;
+  std::map<std::string, int> inside;  ///< as the runner printed it: name and number
+};
+
+/// A launcher that is ended and waited for, whatever happens.
+class ProbeSandbox {
+ public:
+  ProbeSandbox() = default;
+  ProbeSandbox(const ProbeSandbox&) = delete;
+  ProbeSandbox& operator=(const ProbeSandbox&) = delete;
+  ~ProbeSandbox() {
+    control_.reset();
+    if (!process_) return;
+    // Now it ends by itself. If it cannot (a file system that hangs), it is killed and left to the kernel.
+    if (!wait_readable(process_.get(), Clock::now() + std::chrono::milliseconds(500)))
+      syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
+    siginfo_t info{};
+    waitid(P_PIDFD, static_cast<id_t>(process_.get()), &info, WEXITED | WNOHANG);
+  }
+
+  Result<Findings> run(const Programs& programs) {
+    if (Result<void> started = start(programs); !started) return started.error();
+    Findings findings;
+    if (Result<void> heard = hear_launcher(findings); !heard) return heard.error();
+    std::istringstream text(read_until(output_.get(), deadline_));
+    std::string name;
+    for (int value = 0; text >> name >> value;) findings.inside[name] = value;
+    if (!findings.inside.contains("seccomp")) return Error{ErrorKind::io, "the runner did not answer within 2 seconds"};
+    return findings;
+  }
+
+ private:
+  Result<void> start(const Programs& programs) {
+    Result<std::pair<UniqueFd, UniqueFd>> control = make_channel(), reports = make_channel();
+    Result<Pipe> output = make_pipe();
+    const Result<std::string>& filter = seccomp_program(Tracing::denied);
+    if (!control || !reports || !output) return io_error("making channels");
+    if (!filter) return filter.error();
+    Result<UniqueFd> program = make_memory_file("seccomp", *filter);
+    const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!program || !null) return io_error("opening /dev/null");
+    Result<UniqueFd> process = spawn_launcher(programs.launcher, control->second.get(), LauncherPurpose::probe);
+    if (!process) return process.error();
+    process_ = std::move(*process);
+    control_ = std::move(control->first);
+    reports_ = std::move(reports->first);
+    output_ = std::move(output->read);
+    if (Result<void> sent =
+            send_packet(control_.get(), PacketType::launch, encode(probe_launch(programs)), {program->get()});
+        !sent)
+      return sent;
+    return send_packet(control_.get(), PacketType::run, encode(probe_run()),
+                       {null.get(), output->write.get(), null.get(), reports->second.get()});
+  }
+
+  /// Until the overlay was tried, which is when the runner has its command.
+  Result<void> hear_launcher(Findings& findings) {
+    while (wait_readable(control_.get(), deadline_)) {
+      Result<std::optional<Packet>> packet = receive_packet(control_.get(), MSG_DONTWAIT);
+      if (!packet) return packet.error();
+      if (!*packet) return Error{ErrorKind::io, "the launcher ended unexpectedly"};
+      if ((*packet)->type == PacketType::failed || (*packet)->type == PacketType::gone)
+        return decode_error((*packet)->payload)
+            .value_or(Error{ErrorKind::io, "the launcher reports something malformed"});
+      if ((*packet)->type != PacketType::mounted) continue;
+      const std::optional<MountedReport> mounted = decode_mounted((*packet)->payload);
+      findings.overlay = mounted && mounted->writable == "overlay";
+      return {};
+    }
+    return Error{ErrorKind::io, "the sandbox was not ready within 2 seconds"};
+  }
+
+  UniqueFd control_, process_, output_, reports_;
+  Clock::time_point deadline_ = Clock::now() + kLimit;
+};
+
+ProbeReason reason_of(const std::string& message) {
+  const auto says = [&](std::string_view words) { return message.find(words) != std::string::npos; };
+  if (says("AppArmor")) return ProbeReason::apparmor;
+  if (says("user namespaces are off")) return ProbeReason::userns_off;
+  if (says("outer container") || says("Operation not permitted")) return ProbeReason::nested_container;
+  if (says("within 2 seconds")) return ProbeReason::timeout;
+  return ProbeReason::failed;
+}
+
+std::string fix_for(ProbeReason reason) {
+  switch (reason) {
+    case ProbeReason::apparmor:
+      return "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0";
+    case ProbeReason::userns_off:
+      return "sudo sysctl user.max_user_namespaces=15000";
+    case ProbeReason::missing_binary:
+      return "sudo apt-get install bubblewrap";
+    case ProbeReason::ok:
+    case ProbeReason::untrusted_binary:
+    case ProbeReason::nested_container:
+    case ProbeReason::overlay_refused:
+    case ProbeReason::timeout:
+    case ProbeReason::failed:
+    case ProbeReason::unsupported_os:
+      return {};
+  }
+  return {};
+}
+
+/// `bubblewrap 0.8.0` → `0.8.0`. A word of its own output, not worth a sandbox.
+std::string version_of(const std::string& bwrap) {
+  Result<Pipe> pipe = make_pipe();
+  if (!pipe) return {};
+  const Result<UniqueFd> process = spawn_plain(bwrap, {"bwrap", "--version"}, pipe->write.get());
+  if (!process) return {};
+  pipe->write.reset();
+  const std::string text = read_until(pipe->read.get(), Clock::now() + kLimit);
+  siginfo_t info{};
+  waitid(P_PIDFD, static_cast<id_t>(process->get()), &info, WEXITED);
+  const std::size_t start = text.find(' '), end = text.find('\n');
+  return start == std::string::npos || end == std::string::npos ? std::string()
+                                                                : text.substr(start + 1, end - start - 1);
+}
+
+ProbeItem cgroup_item() {
+  const bool v2 = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+  const std::string controllers = first_line("/sys/fs/cgroup/cgroup.controllers");
+  return {.name = "cgroup",
+          .available = false,
+          .detail = v2 ? "version 2 (" + controllers + "); not used yet: memory is held by rlimits and a watchdog"
+                       : "version 2 is not mounted; memory is held by rlimits and a watchdog",
+          .fix = {}};
+}
+
+ProbeItem terminal_item() {
+  const std::string legacy = first_line("/proc/sys/dev/tty/legacy_tiocsti");
+  return {.name = "legacy_tiocsti",
+          .available = true,
+          .detail = legacy == "0" ? "off" : "on in this kernel; the filter refuses TIOCSTI inside",
+          .fix = legacy == "1" ? "sudo sysctl dev.tty.legacy_tiocsti=0" : ""};
+}
+
+ProbeItem landlock_item(int abi) {
+  std::string detail = "ABI " + std::to_string(abi);
+  if (abi == 0) detail = "not in this kernel, or switched off; the mounts hold alone";
+  if (abi == 1) detail = "ABI 1, not used: it refuses renames across directories";
+  return {.name = "landlock", .available = abi >= 2, .detail = detail, .fix = {}};
+}
+
+void add_items(Probe& probe, const std::string& trouble) {
+  const std::string fix = fix_for(probe.reason);
+  const bool found = !probe.bwrap_path.empty();
+  probe.items.push_back({"bubblewrap", found, found ? probe.bwrap_version + " at " + probe.bwrap_path : trouble,
+                         probe.reason == ProbeReason::missing_binary ? fix : ""});
+  probe.items.push_back({"user-namespaces", probe.available, probe.available ? "a sandbox ran" : trouble,
+                         probe.reason == ProbeReason::missing_binary ? "" : fix});
+  probe.items.push_back(
+      {"network-namespace", probe.available, probe.available ? "no way out but the proxy" : "not tried", ""});
+  probe.items.push_back({"overlay", probe.overlay,
+                         probe.overlay     ? "copy-on-write workspaces"
+                         : probe.available ? "refused; workspaces are copied"
+                                           : "not tried",
+                         ""});
+  probe.items.push_back({"seccomp", probe.seccomp, probe.seccomp ? "filter installed" : "not tried", ""});
+  probe.items.push_back(landlock_item(probe.landlock_abi));
+  probe.items.push_back(cgroup_item());
+  probe.items.push_back(terminal_item());
+}
+
+ProbeReason reason_of_missing(const std::string& message) {
+  return message.find("not trusted") != std::string::npos ? ProbeReason::untrusted_binary : ProbeReason::missing_binary;
+}
+
+Probe run_probe(const std::string& libexec_dir) {
+  Probe probe;
+  const Result<Programs> programs = find_programs(libexec_dir, "");
+  if (!programs) {
+    probe.message = programs.error().message;
+    probe.reason = reason_of_missing(probe.message);
+    add_items(probe, probe.message);
+    return probe;
+  }
+  probe.bwrap_path = programs->bwrap;
+  probe.bwrap_version = version_of(programs->bwrap);
+  const Result<Findings> findings = ProbeSandbox().run(*programs);
+  if (findings) {
+    probe.available = true;
+    probe.overlay = findings->overlay;
+    probe.seccomp = findings->inside.at("seccomp") == 2;
+    const auto landlock = findings->inside.find("landlock");
+    probe.landlock_abi = landlock == findings->inside.end() ? 0 : landlock->second;
+    probe.reason = probe.overlay ? ProbeReason::ok : ProbeReason::overlay_refused;
+    probe.message = probe.overlay ? "a sandbox ran"
+                                  : "a sandbox ran, but overlayfs is refused: workspaces are copied, up to a size";
+  } else {
+    probe.reason = reason_of(findings.error().message);
+    probe.message = findings.error().message;
+  }
+  add_items(probe, probe.message);
+  return probe;
+}
+
+}  // namespace
+
+std::string_view name_of(ProbeReason reason) {
+  switch (reason) {
+    case ProbeReason::ok:
+      return "ok";
+    case ProbeReason::missing_binary:
+      return "missing-binary";
+    case ProbeReason::untrusted_binary:
+      return "untrusted-binary";
+    case ProbeReason::userns_off:
+      return "userns-off";
+    case ProbeReason::apparmor:
+      return "apparmor";
+    case ProbeReason::nested_container:
+      return "nested-container";
+    case ProbeReason::overlay_refused:
+      return "overlay-refused";
+    case ProbeReason::timeout:
+      return "timeout";
+    case ProbeReason::failed:
+      return "failed";
+    case ProbeReason::unsupported_os:
+      return "unsupported-os";
+  }
+  return "failed";
+}
+
+const Probe& probe_host(const std::string& libexec_dir) {
+  static const Probe probe = run_probe(libexec_dir);
+  return probe;
+}
+
+}  // namespace escrow::sandbox
