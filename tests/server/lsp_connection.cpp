@@ -104,11 +104,12 @@ TEST_CASE("a session from initialize to exit is answered in order") {
   Session session;
   session.put("0", "initialize", R"({"processId":null,"capabilities":{}})");
   session.put("", "initialized", "{}");
-  session.put("1", "echo", R"({"text":"hi","range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}}})");
+  session.put("1", "echo",
+              R"({"text":"hi","range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}}})");
   session.put("2", "shutdown");
   session.put("", "exit");
-  CHECK(session.run() == Lines{result("0", R"({"capabilities":{}})"), result("1", "\"hi\""), result("2", "null"),
-                               "exit 0"});
+  CHECK(session.run() ==
+        Lines{result("0", R"({"capabilities":{}})"), result("1", "\"hi\""), result("2", "null"), "exit 0"});
 }
 
 TEST_CASE("what is not a message is answered with a null id, and the session goes on") {
@@ -133,7 +134,8 @@ TEST_CASE("what is not a message is answered with a null id, and the session goe
 TEST_CASE("parameters of a wrong shape are answered with their path, before the handler is called") {
   Session session;
   session.initialize();
-  session.put("1", "echo", R"({"text":"x","range":{"start":{"line":0,"character":0},"end":{"line":"0","character":1}}})");
+  session.put("1", "echo",
+              R"({"text":"x","range":{"start":{"line":0,"character":0},"end":{"line":"0","character":1}}})");
   session.put("2", "echo");
   session.put("3", "echo", "[1]");
   session.put("", "strict", "{}");
@@ -290,7 +292,8 @@ TEST_CASE("an id in use is refused, so that no answer is ambiguous; a used one m
 TEST_CASE("what may not be sent before the initialize result follows it") {
   Session session;
   session.binder().request<protocol::NoParams>("slow/initialize", [](auto, Reply) {});
-  session.connection().notify("textDocument/publishDiagnostics", protocol::PublishDiagnosticsParams{"file:///x", {}, {}});
+  session.connection().notify("textDocument/publishDiagnostics",
+                              protocol::PublishDiagnosticsParams{"file:///x", {}, {}});
   session.connection().notify("window/logMessage", protocol::LogMessageParams{protocol::MessageType::log, "early"});
   session.put("1", "initialize", R"({"capabilities":{},"workDoneToken":"t"})");
   const Lines lines = session.run();
