@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "engine/evaluate.h"
+#include "engine/findings.h"
+#include "engine/lane.h"
+#include "engine/rules.h"
+#include "engine/score.h"
+
+namespace escrow::engine {
+namespace {
+
+std::vector<Signal> find_signals(const Patch& patch) {
+  const ChangeView change = view_change(patch);
+  Findings findings;
+  for (const FileView& file : change.files) {
+    find_line_patterns(file, findings);
+    find_secrets_in_file(file, findings);
+    find_removed_protection(file, findings);
+    find_workflow_risks(file, findings);
+    find_disabled_checks(file, findings);
+    find_dependency_risks(file, findings);
+    find_lockfile_risks(file, findings);
+    find_multi_line_malice(file, findings);
+    find_infra_risks(file, findings);
+    find_hidden_unicode(file, findings);
+    find_agent_config(file, findings);
+    find_autorun_files(file, findings);
+    find_file_risks(file, findings);
+  }
+  find_weakened_tests(change, findings);
+  find_context(change, findings);
+  return findings.take();
+}
+
+/// An agent's doubt counts only beside something to doubt.
+void add_confidence(const Patch& patch, const PatchContext& context, std::vector<Signal>& signals) {
+  if (!context.confidence || !std::isfinite(*context.confidence) || signals.empty() || patch.files.empty()) return;
+  const double confidence = std::clamp(*context.confidence, 0.0, 1.0);
+  const int weight = static_cast<int>(std::lround(10 * (1 - confidence)));
+  if (weight == 0) return;
+  signals.push_back({.rule = "low-confidence",
+                     .file = patch.files.front().path(),
+                     .severity = Level::low,
+                     .weight = weight,
+                     .message = "the agent itself is unsure of this change"});
+}
+
+std::vector<std::string> distinct_rules(const std::vector<Signal>& signals) {
+  std::vector<std::string> rules;
+  for (const Signal& signal : signals) rules.push_back(signal.rule);
+  std::sort(rules.begin(), rules.end());
+  rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+  return rules;
+}
+
+Level highest_severity(const std::vector<Signal>& signals) {
+  Level level = Level::none;
+  for (const Signal& signal : signals) level = std::max(level, signal.severity);
+  return level;
+}
+
+/// What could not be read was not judged: a person decides, and the points say why.
+void close_on_parse_error(const ParsedPatch& change, PatchEvaluation& out) {
+  if (change.issues.empty()) return;
+  out.notes.emplace_back("parse-error");
+  for (const ParseIssue& issue : change.issues) {
+    out.notes.push_back("line " + std::to_string(issue.line) + ": " + issue.message);
+  }
+  out.risk.level = std::max(out.risk.level, Level::high);
+  if (out.risk.score >= kUnreadableScore) return;
+  out.risk.explain.push_back({"parse-error", kUnreadableScore - out.risk.score});
+  out.risk.score = kUnreadableScore;
+}
+
+}  // namespace
+
+PatchEvaluation evaluate(const ParsedPatch& change, const PatchContext& context, const Policy& /*policy*/) {
+  PatchEvaluation out;
+  out.risk.signals = find_signals(change.patch);
+  add_confidence(change.patch, context, out.risk.signals);
+  out.risk.categories = distinct_rules(out.risk.signals);
+  out.risk.level = highest_severity(out.risk.signals);
+  Score score = score_signals(out.risk.signals);
+  out.risk.score = score.value;
+  out.risk.explain = std::move(score.explain);
+  close_on_parse_error(change, out);
+  out.lane = lane_of(out.risk.score);
+  return out;
+}
+
+}  // namespace escrow::engine

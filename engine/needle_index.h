@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace escrow::engine {
+
+/// Finds which of many fixed words occur in a text, in one pass (Aho–Corasick over folded bytes).
+///
+/// Rules name the words without which they cannot match, so that a regular expression is compiled and run only on
+/// lines that hold one. ASCII letters compare without case. Immutable once built, so safe on any thread.
+class NeedleIndex {
+ public:
+  using Id = std::uint16_t;
+
+  /// `id` is what `scan` reports for the word; several words may share one.
+  void add(std::string_view word, Id id);
+
+  /// Call once, after the last `add`.
+  void build();
+
+  /// Calls `found(id)` for each occurrence; an id may come up several times.
+  template <class Found>
+  void scan(std::string_view text, Found&& found) const {
+    State state = 0;
+    for (const char c : text) {
+      state = next_[state * width_ + class_[static_cast<unsigned char>(c)]];
+      for (std::uint32_t i = first_[state]; i < first_[state + 1]; ++i) found(ids_[i]);
+    }
+  }
+
+ private:
+  using State = std::uint32_t;
+  struct Word {
+    std::string_view text;
+    Id id;
+  };
+
+  void assign_classes();
+  void build_trie(std::vector<std::vector<Id>>& outputs);
+  void link_failures(std::vector<std::vector<Id>>& outputs);
+  void flatten(const std::vector<std::vector<Id>>& outputs);
+
+  std::vector<Word> words_;
+  std::array<std::uint8_t, 256> class_{};  // bytes no word holds share class 0
+  std::uint32_t width_ = 1;                // number of classes
+  std::vector<std::uint16_t> next_;        // state × class → state
+  std::vector<std::uint32_t> first_;       // state → its first entry in ids_
+  std::vector<Id> ids_;
+};
+
+}  // namespace escrow::engine

@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/lazy_regex.h"
+#include "engine/manifest.h"
+#include "engine/package_names.h"
+#include "engine/rules.h"
+
+namespace escrow::engine {
+namespace {
+
+/// A source that is no registry: git, a tarball, a path, another registry's alias.
+const LazyRegex& foreign_source() {
+  static const LazyRegex regex(
+      R"re((?i)\bgit\+|\bgit://|\bgit@|^["']?git:|\bgithub:|\bgitlab:|\bbitbucket:|\bgit\s*[=:]\s*["']|\bgithub\s*[=:]\s*["']|https?://|\bfile:|\blink:|^["']?npm:|\bpath\s*[=:]\s*["']\.\./|\burl\s*[=:]\s*["']|\bsource\s*[=:]\s*["']http|\bregistry\s*=\s*["']|\bbranch\s*[=:]|^[\w-]+/[\w.-]+(?:#\S+)?$)re");
+  return regex;
+}
+
+bool is_pinned(std::string_view spec) {
+  static const LazyRegex regex(R"re(^["']?\s*(?:==\s*|=\s*|v)?\d+\.\d+[\w.+-]*["']?\s*(?:,.*)?(?:#.*)?(?:\\)?\s*$)re");
+  return regex.matches(spec);
+}
+
+/// Takes any version at all, or whatever is newest.
+bool is_unbounded(std::string_view spec) {
+  static const LazyRegex regex(
+      R"re(^["']?\s*(?:\*|x|latest|next|any|>=?\s*\d[\w.]*|>\s*0|LATEST|RELEASE|\+)["']?\s*,?\s*$|\bversion\s*=\s*["']\*["'])re");
+  return spec.empty() || regex.matches(spec);
+}
+
+const Dependency* find_before(const std::vector<Dependency>& all, const Dependency& added) {
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Dependency& other) { return other.removed && other.name == added.name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+bool is_listed(const std::vector<Dependency>& all, const Dependency& added) {
+  return std::any_of(all.begin(), all.end(), [&](const Dependency& other) {
+    return !other.added && !other.removed && other.name == added.name;
+  });
+}
+
+/// A name one slip from a well-known package, or from the one it replaces.
+std::optional<std::string> imitated(const std::vector<Dependency>& all, const Dependency& added) {
+  std::string_view name = added.name;
+  const std::size_t slash = name.rfind('/');
+  if (slash != std::string_view::npos && name[0] != '@') name = name.substr(slash + 1);
+  if (const auto known = find_lookalike_package(name)) return std::string(*known);
+  for (const Dependency& other : all) {
+    if (other.added || other.name.size() < 5 || other.name == added.name) continue;
+    if (other.removed && is_one_slip_apart(other.name, added.name)) return other.name;
+  }
+  return std::nullopt;
+}
+
+void judge_new(const FileView& file, const std::vector<Dependency>& all, const Dependency& added, Findings& findings) {
+  if (const auto known = imitated(all, added)) {
+    findings.add(file, {.rule = "dependency-suspicious",
+                        .line = added.line,
+                        .message = "`" + added.name + "` looks like `" + *known + "`"});
+    return;
+  }
+  if (!is_listed(all, added))
+    findings.add(
+        file,
+        {.rule = "dependency-added", .line = added.line, .message = "a new direct dependency: `" + added.name + "`"});
+  static const LazyRegex exact_manifest(R"re(requirements|constraints|package\.json|cargo\.toml|composer\.json)re");
+  const bool loose = !added.spec.empty() && is_unbounded(added.spec) && exact_manifest.matches(file.facts.lower);
+  if (loose && added.spec.find_first_of("*xl") != std::string::npos)
+    findings.add(file, {.rule = "unpinned-reference", .line = added.line, .message = "any version will do"});
+}
+
+void judge_changed(const FileView& file, const Dependency& before, const Dependency& added, Findings& findings) {
+  const bool loosened =
+      (is_pinned(before.spec) && is_unbounded(added.spec)) || (!is_unbounded(before.spec) && is_unbounded(added.spec));
+  if (loosened)
+    findings.add(file, {.rule = "unpinned-reference",
+                        .line = added.line,
+                        .message = "the version of `" + added.name + "` is no longer held"});
+}
+
+void find_manifest_changes(const FileView& file, const HunkView& hunk, Findings& findings) {
+  const std::vector<Dependency> all = read_dependencies(file, hunk);
+  for (const Dependency& added : all) {
+    if (!added.added) continue;
+    const Dependency* before = find_before(all, added);
+    const bool foreign = foreign_source().matches(added.spec) && added.spec.find("workspace") == std::string::npos;
+    if (foreign && (before == nullptr || !foreign_source().matches(before->spec) || before->spec != added.spec)) {
+      findings.add(file, {.rule = "dependency-suspicious",
+                          .line = added.line,
+                          .message = "`" + added.name + "` does not come from the registry"});
+      continue;
+    }
+    if (before == nullptr) {
+      judge_new(file, all, added, findings);
+    } else {
+      judge_changed(file, *before, added, findings);
+    }
+  }
+}
+
+/// Redirections that no dependency line shows: other registries, replacements, direct URLs.
+void find_redirections(const FileView& file, const HunkView& hunk, Findings& findings) {
+  static const LazyRegex redirect(
+      R"re(^\s*replace\s+\S+.*=>|^\s+\S+\s+(?:v\S+\s+)?=>\s+\S+|^\s*\[patch\.|^\s*(?:--)?(?:extra-)?index-url\s*[= ]\s*\S+|^\s*--find-links\s|^\s*-f\s+https?:|\bextra-index-url\s*=|^\s*source\s+["']http|^\s*\[\[(?:tool\.poetry\.)?source\]\]|^\s*(?:@[\w-]+:)?registry\s*=\s*\S+|^\s*npmRegistryServer\s*:|^\s*replace-with\s*=|\bdependency_links\b|\bmaven\s*\{\s*url|^\s*<url>https?:)re");
+  static const LazyRegex official(
+      R"re(registry\.npmjs\.org|registry\.yarnpkg\.com|pypi\.org|files\.pythonhosted\.org|crates\.io|rubygems\.org|repo1?\.maven\.(?:apache\.)?org|repo\.maven\.apache\.org|proxy\.golang\.org|api\.nuget\.org|packagist\.org|plugins\.gradle\.org)re");
+  static const LazyRegex fallback(R"re(extra-index-url)re");
+  const std::string_view name = base_name(file.facts.lower);
+  const bool settings = name == ".npmrc" || name == ".yarnrc.yml" || name == ".yarnrc" || name == "pip.conf" ||
+                        name == "pip.ini" || name == ".pypirc" ||
+                        file.facts.lower.find(".cargo/config") != std::string::npos || name == "nuget.config" ||
+                        name == "settings.gradle" || name == "bunfig.toml";
+  if (!settings && !file.facts.has(kManifest)) return;
+  if (name == "pom.xml" && !settings) return;
+  for (const DiffLine& line : hunk.lines()) {
+    if (line.kind != LineKind::added || !redirect.matches(line.text)) continue;
+    if (official.matches(line.text) && !fallback.matches(line.text)) continue;
+    // `[[source]]` and `[patch…` open a table; its own lines say the rest.
+    findings.add(file, {.rule = "dependency-suspicious",
+                        .line = line.new_line,
+                        .message = "packages are fetched from somewhere else"});
+  }
+}
+
+// --- Code that runs on install
+// ------------------------------------------------------------------------------------------
+
+void find_install_scripts(const FileView& file, const HunkView& hunk, Findings& findings) {
+  static const LazyRegex npm_hook(
+      R"re(^\s*"(preinstall|install|postinstall|preprepare|prepare|postprepare|prepublish|preuninstall|postuninstall|dependencies)"\s*:\s*"([^"]*)")re");
+  static const LazyRegex harmless(
+      R"re(^(?:husky(?:\s+install)?(?:\s*\|\|\s*true)?|patch-package|lefthook install|simple-git-hooks|is-ci \|\| husky(?: install)?|(?:npm|yarn|pnpm)(?: run)? build|tsc(?: -[\w.-]+)*|prisma generate|ngcc|nuxt prepare|svelte-kit sync|electron-builder install-app-deps|node-gyp rebuild|node-gyp-build|opencollective(?:-postinstall)?.*|npx only-allow \w+)$)re");
+  static const LazyRegex python_hook(
+      R"re(\bcmdclass\s*=|\bclass\s+\w+\s*\(\s*(?:install|develop|egg_info|build_py|build_ext|sdist|bdist_egg)\s*\)|\bentry_points\b.*(?:distutils\.commands|egg_info\.writers))re");
+  static const LazyRegex composer_hook(
+      R"re(^\s*"(?:(?:pre|post)-(?:install|update|autoload-dump|package-install)(?:-cmd)?|post-create-project-cmd|post-root-package-install)"\s*:)re");
+  static const LazyRegex gem_hook(R"re(\.extensions\s*(?:=|<<)|\bGem\.(?:pre|post)_install\b)re");
+  static const LazyRegex gyp_action(R"re("<!\(|"action"\s*:|'action'\s*:|"<!@\()re");
+  static const LazyRegex process(
+      R"re(\bCommand::new\s*\(|\bos\.system\s*\(|\bsubprocess\.|\burlopen\s*\(|\brequests\.(?:get|post)|\bsystem\s*[( ]|`[^`]+`|\breqwest::|\bureq::|\bTcpStream\b)re");
+  static const LazyRegex trusted_list(
+      R"re("(?:trustedDependencies|onlyBuiltDependencies|allowScripts)"\s*:|\bignore-scripts\s*[=:]\s*false|\benableScripts\s*:\s*true)re");
+  const std::string_view name = base_name(file.facts.lower);
+  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+    const DiffLine& line = hunk.lines()[i];
+    if (line.kind != LineKind::added) continue;
+    const std::string text = hunk.text_of(i);
+    bool runs = false;
+    if (name == "package.json") {
+      const std::string_view hook = npm_hook.capture(text);
+      static const LazyRegex command(R"re(:\s*"([^"]*)")re");
+      runs = !hook.empty() && hook != "dependencies" && !harmless.matches(command.capture(text));
+      runs = runs || trusted_list.matches(text);
+    } else if (name == "setup.py") {
+      runs = python_hook.matches(text) || process.matches(text);
+    } else if (name == "composer.json") {
+      runs = composer_hook.matches(text);
+    } else if (name.ends_with(".gemspec") || name == "extconf.rb") {
+      runs = gem_hook.matches(text) || (name == "extconf.rb" && process.matches(text));
+    } else if (name == "binding.gyp") {
+      runs = gyp_action.matches(text);
+    } else if (name == "build.rs") {
+      runs = process.matches(text);
+    } else if (name == ".npmrc" || name == ".yarnrc.yml") {
+      runs = trusted_list.matches(text);
+    } else if (file.facts.lower.find("debian/") != std::string::npos) {
+      runs = name.starts_with("postinst") || name.starts_with("preinst");
+    }
+    if (runs) findings.add(file, {.rule = "install-script", .line = line.new_line});
+  }
+}
+
+// --- Images and other references by a name that can move
+// -----------------------------------------------------------------
+
+bool is_loose_image(std::string_view image) {
+  if (image.empty() || image == "scratch" || image.find('$') != std::string_view::npos ||
+      image.find('@') != std::string_view::npos)
+    return false;
+  const std::size_t colon = image.rfind(':');
+  if (colon == std::string_view::npos || image.find('/', colon) != std::string_view::npos) return true;
+  const std::string_view tag = image.substr(colon + 1);
+  return tag == "latest" || tag == "main" || tag == "master" || tag == "edge" || tag == "nightly" || tag == "dev" ||
+         tag == "stable";
+}
+
+bool is_stage_name(const FileView& file, std::string_view image) {
+  for (const HunkView& hunk : file.hunks) {
+    for (const DiffLine& line : hunk.lines()) {
+      static const LazyRegex stage(R"re((?i)^\s*FROM\s+.*\s+AS\s+(\S+))re");
+      if (line.kind != LineKind::removed && stage.capture(line.text) == image) return true;
+    }
+  }
+  return image.find_first_of("/:.") == std::string_view::npos &&
+         (image == "build" || image == "builder" || image == "base" || image == "deps" || image == "runtime");
+}
+
+void find_loose_references(const FileView& file, const HunkView& hunk, Findings& findings) {
+  static const LazyRegex from(R"re((?i)^\s*FROM\s+(?:--platform=\S+\s+)?(\S+))re");
+  static const LazyRegex image(R"re(^\s*(?:-\s+)?["']?image["']?\s*:\s*["']?([^\s"'#]+))re");
+  static const LazyRegex reference(
+      R"re(^\s*rev:\s*["']?(?:main|master|develop|HEAD|latest)\b|\?ref=(?:main|master|develop|HEAD)\b|\bsource\s*=\s*["']git::[^"']*[^0-9a-f"'][^"'?]*["']\s*$|raw\.githubusercontent\.com/[^/\s]+/[^/\s]+/(?:main|master)/|\b(?:npx|bunx|pnpm dlx|uvx|pipx run)\s+(?:-\S+\s+)*\S+@latest\b|\bgo\s+install\s+\S+@(?:latest|master|main)\b|\bcargo\s+install\s+--git\s)re");
+  const bool docker = file.facts.language == Language::dockerfile;
+  const bool manifest = file.facts.has(kContainer | kWorkflow) && !docker;
+  for (const DiffLine& line : hunk.lines()) {
+    if (line.kind != LineKind::added) continue;
+    const std::string_view name = docker     ? from.capture(line.text)
+                                  : manifest ? image.capture(line.text)
+                                             : std::string_view();
+    const bool loose_image = is_loose_image(name) && !is_stage_name(file, name);
+    const bool loose =
+        loose_image || (file.facts.has(kScript | kConfig | kInfra | kWorkflow) && reference.matches(line.text));
+    if (!loose) continue;
+    // It was as loose before.
+    const bool as_before = std::any_of(hunk.lines().begin(), hunk.lines().end(), [&](const DiffLine& old) {
+      const std::string_view was = docker ? from.capture(old.text) : image.capture(old.text);
+      return old.kind == LineKind::removed &&
+             ((!was.empty() && is_loose_image(was) && loose_image) || reference.matches(old.text));
+    });
+    if (!as_before) findings.add(file, {.rule = "unpinned-reference", .line = line.new_line});
+  }
+}
+
+}  // namespace
+
+void find_dependency_risks(const FileView& file, Findings& findings) {
+  if (file.facts.has(kLockfile | kDocs | kGenerated)) return;
+  for (const HunkView& hunk : file.hunks) {
+    if (file.facts.has(kManifest)) find_manifest_changes(file, hunk, findings);
+    find_redirections(file, hunk, findings);
+    find_install_scripts(file, hunk, findings);
+    find_loose_references(file, hunk, findings);
+  }
+}
+
+// --- Lock files
+// -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string_view host_of_locked(std::string_view text) {
+  static const LazyRegex regex(
+      R"re((?:"?resolved"?:?\s+|"resolved"\s*:\s*|\btarball:\s*|^\s*source\s*=\s*|"url"\s*:\s*|\burl\s*=\s*|^\s*remote:\s*|^\s*resolution:.*\btarball:\s*|git\+)["']?(?:git\+|registry\+|sparse\+)?(?:https?|ssh|git)://(?:[^@/\s"']+@)?([^/:\s"'?#]+))re");
+  return regex.capture(text);
+}
+
+bool is_registry_host(std::string_view host) {
+  static const LazyRegex regex(
+      R"re(^(?:registry\.npmjs\.org|registry\.yarnpkg\.com|registry\.npmmirror\.com|npm\.pkg\.github\.com|pypi\.org|files\.pythonhosted\.org|index\.crates\.io|static\.crates\.io|crates\.io|rubygems\.org|proxy\.golang\.org|packagist\.org|api\.github\.com|repo\.packagist\.org|hex\.pm|repo\.hex\.pm|pub\.dev|pub\.dartlang\.org|api\.nuget\.org|jsr\.io|npm\.jsr\.io)$)re");
+  return regex.matches(host);
+}
+
+}  // namespace
+
+void find_lockfile_risks(const FileView& file, Findings& findings) {
+  if (!file.facts.has(kLockfile)) return;
+  for (const HunkView& hunk : file.hunks) {
+    for (const DiffLine& line : hunk.lines()) {
+      if (line.kind != LineKind::added) continue;
+      const std::string_view host = host_of_locked(line.text);
+      const bool crates_index = line.text.find("crates.io-index") != std::string::npos;
+      if (host.empty() || is_registry_host(host) || crates_index) continue;
+      // A private registry the file already used.
+      const bool known = std::any_of(file.hunks.begin(), file.hunks.end(), [&](const HunkView& other) {
+        return std::any_of(other.lines().begin(), other.lines().end(), [&](const DiffLine& old) {
+          return old.kind != LineKind::added && host_of_locked(old.text) == host;
+        });
+      });
+      if (!known)
+        findings.add(file, {.rule = "dependency-suspicious",
+                            .line = line.new_line,
+                            .message = "a package is fetched from `" + std::string(host) + "`"});
+    }
+  }
+}
+
+}  // namespace escrow::engine

@@ -1,0 +1,116 @@
+#include "engine/rules.h"
+
+// An outbound call counts by where it goes. A literal address that is not loopback is a finding; an address in a
+// variable may be anything, so it leaves a finding that stays in the low lane. find_line_patterns drops calls whose
+// host the file already used.
+
+namespace escrow::engine {
+namespace {
+
+constexpr LanguageMask kJs = bit(Language::javascript);
+constexpr int kUnknownHost = 20;
+
+constexpr LinePattern kPatterns[] = {
+    {"network-call",
+     {"fetch", "axios", "superagent", "got", "ky."},
+     R"re((?:^|[^.\w$])(?:window\.|globalThis\.|self\.)?(?:fetch|axios(?:\.\w+)?|got(?:\.\w+)?|superagent\.\w+|ky\.\w+|\$fetch|\$\.(?:ajax|get|post|getJSON)|needle)\s*\()re",
+     Where::code,
+     kJs,
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"http", "net.", "tls.", "dgram", "websocket", "sendbeacon", "xmlhttprequest", "eventsource", "undici"},
+     R"re(\bhttps?(?:["']\))?\.(?:request|get)\s*\(|\b(?:net|tls)(?:["']\))?\.(?:connect|createConnection)\s*\(|\bnew\s+(?:WebSocket|XMLHttpRequest|EventSource|net\.Socket)\s*\(|\bsendBeacon\s*\(|\bdgram\.createSocket|\bundici\.\w+\()re",
+     Where::code,
+     kJs,
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"requests.", "httpx", "urllib", "aiohttp", "http.client", "urlopen", "urlretrieve", "websockets", "websocket"},
+     R"re(\brequests\.(?:get|post|put|patch|delete|head|request|Session)\s*\(|\bhttpx\.(?:get|post|put|patch|delete|request|stream|Client|AsyncClient)\s*\(|\burl(?:open|retrieve)\s*\(|\baiohttp\.(?:ClientSession|request)\s*\(|\bhttp\.client\.HTTPS?Connection\s*\(|\burllib3\.PoolManager|\bwebsockets?\.(?:connect|create_connection)\s*\()re",
+     Where::code,
+     bit(Language::python),
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"socket", "create_connection", "smtplib", "ftplib", "telnetlib", "paramiko"},
+     R"re(\.connect\s*\(\s*\(|\bcreate_connection\s*\(|\bsmtplib\.SMTP(?:_SSL)?\s*\(|\bftplib\.FTP(?:_TLS)?\s*\(|\bsendto\s*\()re",
+     Where::code,
+     bit(Language::python),
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"http.", "net.dial", "tls.dial", "websocket.", "grpc.dial"},
+     R"re(\bhttp\.(?:Get|Post|PostForm|Head|NewRequest(?:WithContext)?)\s*\(|\b(?:net|tls)\.Dial\w*\s*\(|\bwebsocket\.(?:Dial|DefaultDialer)|\bgrpc\.(?:Dial|NewClient)\w*\s*\()re",
+     Where::code,
+     bit(Language::go),
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"reqwest", "ureq", "tcpstream", "hyper", "udpsocket", "isahc", "surf::"},
+     R"re(\breqwest::(?:blocking::)?(?:get|Client)|\bureq::(?:get|post|put|agent|request)|\bTcpStream::connect|\bUdpSocket::bind|\bsurf::(?:get|post)|\bisahc::)re",
+     Where::code,
+     bit(Language::rust),
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"httpclient", "httpurlconnection", "openconnection", "okhttp", "resttemplate", "webclient", "socket(",
+      "openstream", "newcall", "httprequest", "jsoup.connect"},
+     R"re(\bHttpClient\b.*\(|\.openConnection\s*\(|\.openStream\s*\(|\bnew\s+Socket\s*\(|\bOkHttpClient\b|\bnew\s+RestTemplate\b|\bWebClient\.(?:create|builder)|\bHttpRequest\.newBuilder|\bJsoup\.connect\s*\()re",
+     Where::code,
+     Language::java | Language::kotlin,
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"httpclient", "webclient", "webrequest", "tcpclient", "httpwebrequest", "unitywebrequest"},
+     R"re(\b(?:HttpClient|WebClient|TcpClient)\s*\(|\bWebRequest\.Create\s*\(|\.(?:GetStringAsync|GetAsync|PostAsync|DownloadString|DownloadFile|UploadString|UploadData|SendAsync)\s*\(|\bUnityWebRequest\.\w+\()re",
+     Where::code,
+     bit(Language::csharp),
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"net::http", "open-uri", "uri.open", "faraday", "httparty", "rest-client", "restclient", "tcpsocket", "typhoeus",
+      "excon"},
+     R"re(\bNet::HTTP\b|\bURI\.open\b|\b(?:Faraday|HTTParty|RestClient|Typhoeus|Excon)\.\w+|\bTCPSocket\.(?:new|open))re",
+     Where::code,
+     bit(Language::ruby),
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"curl_", "fsockopen", "file_get_contents", "guzzle", "stream_socket_client", "http::"},
+     R"re(\bcurl_(?:init|exec)\s*\(|\bfsockopen\s*\(|\bfile_get_contents\s*\(\s*["']https?:|\bstream_socket_client\s*\(|\bHttp::(?:get|post|put)\s*\(|\bnew\s+(?:\\?GuzzleHttp\\)?Client\s*\()re",
+     Where::code,
+     bit(Language::php),
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"curl", "wget", "nc ", "ncat", "invoke-webrequest", "invoke-restmethod", "scp ", "rsync", "ftp "},
+     R"re((?:^|[;&|(`\s@])(?:curl|wget|ncat|nc|Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s+\S|\b(?:scp|rsync|sftp)\s+.*\S+@?\S+:\S*)re",
+     Where::text,
+     Language::shell | Language::makefile | Language::powershell,
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"curl_easy", "connect(", "getaddrinfo", "qnetworkaccessmanager", "cpr::"},
+     R"re(\bcurl_easy_(?:init|perform|setopt)\s*\(|(?:^|[^.\w>])connect\s*\(\s*\w+\s*,\s*\(?(?:struct\s+sockaddr|&|reinterpret_cast)|\bcpr::(?:Get|Post)\s*\()re",
+     Where::code,
+     bit(Language::c),
+     kSource,
+     kUnknownHost},
+    {"network-call",
+     {"urlsession", "httpoison", "req.get", "req.post", "tesla.", "finch", "alamofire", "af.request", "socket.http",
+      "lwp::", "http::tiny"},
+     R"re(\bURLSession\b|\bHTTPoison\.\w+!?\s*\(|\bReq\.(?:get|post)!?\s*\(|\bTesla\.\w+\(|\bAF\.request\(|\bLWP::|\bHTTP::Tiny|\bhttp\.request\s*\()re",
+     Where::code,
+     Language::swift | Language::elixir | Language::perl | Language::lua,
+     kSource,
+     kUnknownHost},
+};
+
+}  // namespace
+
+std::span<const LinePattern> network_patterns() {
+  return kPatterns;
+}
+
+}  // namespace escrow::engine

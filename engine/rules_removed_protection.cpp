@@ -1,0 +1,510 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/lazy_regex.h"
+#include "engine/rules.h"
+
+// A protection is gone when a removed line held it and nothing on the new side of the file holds it any more. Three
+// ways are looked for, in blocks of neighbouring removed and added lines:
+//   1. a guard word (`require_role`, `MAX_LEN`, `escape`) that the new side no longer has;
+//   2. the same condition with another operator (`!` dropped, `==` for `!=`, `>` for `>=`, `||` for `&&`);
+//   3. a condition replaced by a constant, or a constant returned before it.
+// A guard that moved is still there, and a guard that went with the whole function guarded nothing any more.
+
+namespace escrow::engine {
+namespace {
+
+constexpr int kGenericWeight = 35;
+
+// --- Words -----------------------------------------------------------------------------------------------------------
+
+/// Names of access checks: decorators, middleware, predicates, comparisons of signatures.
+const LazyRegex& auth_word() {
+  static const LazyRegex regex(
+      R"re((?i)@\w*(?:login|auth\w*|permission\w*|roles?|admin|staff\w*|user_passes_test|secured|rolesallowed|preauthorize|postauthorize|useguards|jwt|token|requires?_\w+)\w*|\[Authorize\b|\b(?:require|requires|ensure|check|assert|verify|validate|enforce|must_?be|protect|guard)_?(?:auth\w*|login\w*|logged_?in|role\w*|perm\w*|admin\w*|owner\w*|access|scope\w*|tenant\w*|member\w*|token|jwt|signature|sig|session|user|csrf\w*|api_?key|2fa|mfa|otp|password|identity)\w*)re"
+      R"re(|\b(?:is|has|can|may)_?(?:auth\w*|logged_?in|admin\w*|owner\w*|perm\w*|role\w*|access\w*|allowed|staff|superuser|member\w*|scope\w*|authority|edit|view|read|write|delete|manage|update)\w*|\bauthenticate\w*|\bauthori[sz]e\w*|\b\w*[aA]uth(?:entication|orization|enticated)?_?(?:middleware|guard|filter|required|check|handler|interceptor)\w*|\bpassport\.authenticate|\bjwt\.verify|\bjwt_required|\bcompare_digest|\bConstantTimeCompare|\btimingSafeEqual|\bhmac\.Equal|\bMessageDigest\.isEqual|\bfixed_length_secure_compare|\bsecure_compare|\bpassword_verify|\bcheck_password\w*|\bcheckpw\b|\bbcrypt\.compare\w*|\bCompareHashAndPassword|\bVerifyPKCS1v15|\bSecurityContext\b)re"
+      R"re(|\bpermission_classes\b|\bIsAuthenticated\b|\bIsAdminUser\b|\b(?:401|403)\b|\bForbidden\b|\bUnauthorized\b|\bAccessDenied\w*|\bPermissionDenied\w*|\bPermissionError\b|\bNotAuthorized\w*|\bUnauthenticated\b|\bErrForbidden\b|\bErrUnauthorized\b|\bsecurity(?:Schemes)?:\s|\bpundit\b|\bverify_authorized\b|\bload_and_authorize_resource\b|\bacl\.\w+|\benforcer?\.enforce\b|\bbefore_action\s+:(?:authenticate|require|authorize|login|ensure|check|set_current_user)\w*)re");
+  return regex;
+}
+
+/// Who asks, where it narrows what is read or changed.
+const LazyRegex& identity_in_query() {
+  static const LazyRegex regex(
+      R"re((?i)\b(?:current_?user|request\.user|req\.user|ctx\.user|session\.user|g\.user|user\.id|user_?id|owner_?id|owner|tenant_?id|tenant|account_?id|org_?id|principal)\b)re");
+  return regex;
+}
+const LazyRegex& query_or_condition() {
+  static const LazyRegex regex(
+      R"re((?i)\bwhere\b|\bfilter(?:_by)?\s*\(|\bfind\w*\s*\(|\.get\s*\(|get_object_or_404|===?|!==?|\bif\b|\bunless\b|\bscope)re");
+  return regex;
+}
+
+/// Names of checks on data: escaping, bounds, limits, forgery protection.
+const LazyRegex& validation_word() {
+  static const LazyRegex regex(
+      R"re((?i)\b(?:html_?)?escape\w*|\bsaniti[sz]e\w*|\bstrip_tags\b|\bhtmlspecialchars\b|\bhtmlentities\b|\bbleach\.\w+|\bDOMPurify\b|\bencodeURI(?:Component)?\b|\burlencode\b|\bshlex\.quote\b|\bescapeshell\w+|\bquote_ident\b|\bparameterize\b|\bsecure_filename\b|\bbasename\b|\bfilepath\.(?:Base|Clean|Rel|IsLocal)\b|\brealpath\b|\bis_relative_to\b|\bcanonicali[sz]e\w*|\bgetCanonicalPath\b|\bsafe_?join\b)re"
+      R"re(|\bvalidat\w*|\bis_?valid\w*|\bclean\s*\(|\bfull_clean\b|\bschema\.(?:parse|validate|safeParse)\w*|\b(?:zod|joi|ajv|yup)\b|\bcheck_?bounds\b|\bbounds?_?check\w*|\bclamp\b|\brate_?limit\w*|\bthrottl\w*|\blimiter\b|\bcsrf\w*|\bprotect_from_forgery\b|\bhelmet\b|\banti_?forgery\w*|\bX-Frame-Options\b|\bContent-Security-Policy\b|\bStrict-Transport-Security\b|\bnosniff\b|\bhttp_?only\b|\bsame_?site\b|\bsecure:\s*true|\bmax_?(?:len(?:gth)?|size|bytes|attempts|retries|depth|frame|items|upload\w*)\b|\bMAX_[A-Z_]+\b|\b[A-Z_]+_MAX\b|\bLIMIT\b|\bchecksum\b|\bverify_?(?:checksum|hash|integrity)\w*|\bverify\w*\s*\(|\bsetrlimit\b|\bLimitReader\b|\bMaxBytesReader\b|\bPreparedStatement\b|\bsnprintf\b|\bstrn?lcpy\b|\bmaxLength\b|\bminLength\b|@(?:NotNull|NotBlank|Size|Valid|Min|Max|Pattern|Validated|Email)\b|\bvalidates?(?:_\w+)?\s+:)re");
+  return regex;
+}
+
+const LazyRegex& deny() {
+  static const LazyRegex regex(
+      R"re((?i)\b(?:throw|raise|abort|reject|deny|die|panic|bail)\b|\breturn\s+(?:-\w+|false|nil|null|None|err\w*|Err\b|fmt\.Errorf|errors\.|\w*Err\w*|NULL|0|http|res|json|jsonify|render|redirect|make_response|Response|reply|c\.\w+|\(?["'])|\breturn\s*;?\s*$|\bcontinue\b|\bErr\(|\bsys\.exit|\bexit\(|\bgoto\s+\w*(?:err|fail|out)|\b(?:401|403|400|413|422|429)\b|Forbidden|Unauthorized|Denied|BadRequest|\bbail!|\bensure!|\berror\()re");
+  return regex;
+}
+
+const LazyRegex& comparison_guard() {
+  static const LazyRegex regex(
+      R"re(\b(?:if|elif|unless|guard|assert\w*|require|ensure|check|BUG_ON|WARN_ON|Preconditions\.\w+)\b.*(?:[<>]=?|===?|!==?|&&|\bnot\s+in\b|\bis\s+None\b|\bnot\b|!\w)|\bassert\w*\s*\()re");
+  return regex;
+}
+
+/// Sizes and limits: what a bounds check compares.
+const LazyRegex& bound_word() {
+  static const LazyRegex regex(
+      R"re((?i)\b\w*(?:len|length|size|count|cap|capacity|limit|max|min|bound|offset|index|idx|depth|remaining|avail|end|num|quota|width|height)\w*\b.*[<>]|[<>].*\b\w*(?:len|length|size|count|cap|capacity|limit|max|min|bound|offset|index|depth|remaining|avail|quota)\w*\b|\bsizeof\b|\bnull\b|\bNULL\b|\bnullptr\b|overflow)re");
+  return regex;
+}
+
+const LazyRegex& definition() {
+  static const LazyRegex regex(
+      R"re(^\s*(?:(?:export|default|public|private|protected|static|async|override|virtual|inline|final|pub(?:\([^)]*\))?|unsafe|extern|const|constexpr|abstract|internal|open|suspend)\s+)*(?:def|func|function\*?|fn|class|interface|struct|impl|module|trait|fun|sub)\b|^\s*(?:public|private|protected|static|internal)\s+[\w<>\[\], ?]+\s+\w+\s*\(|^[A-Za-z_][\w\s*&:<>]*\b\w+\s*\([^;]*\)\s*\{?\s*$|^\s*(?:const|let|var)\s+\w+\s*=\s*(?:async\s*)?(?:\([^)]*\)|\w+)\s*=>|^\s*(?:async\s+)?\w+\s*\([^)]*\)\s*\{\s*$)re");
+  return regex;
+}
+
+const LazyRegex& control_word() {
+  static const LazyRegex regex(R"re(^\s*(?:if|for|while|switch|catch|else|return|elif|unless|until|do|try)\b)re");
+  return regex;
+}
+
+/// Names of functions whose answer decides who may.
+const LazyRegex& deciding_name() {
+  static const LazyRegex regex(
+      R"re((?i)\b\w*(?:allow|permit|authori[sz]|authenticat|can_|can[A-Z]|is_?admin|is_?owner|is_?auth|is_?member|is_?allowed|is_?trusted|has_?perm|has_?role|has_?access|has_?scope|check_?access|check_?perm|check_?auth|check_?token|check_?role|check_?sig|check_?pass|verify|login|access|guard|acl|require_)\w*)re");
+  return regex;
+}
+
+const LazyRegex& auth_path() {
+  static const LazyRegex regex(
+      R"re((?:^|[/_.\-])(?:auth\w*|acl|permissions?|access|security|polic(?:y|ies)|guards?|login|sessions?|rbac|iam|oauth\d?|sso|jwt|admin)(?:[/_.\-]|$))re");
+  return regex;
+}
+
+// --- Lines and blocks
+// --------------------------------------------------------------------------------------------------
+
+/// Neighbouring removed and added lines.
+struct Block {
+  std::vector<std::size_t> removed, added;
+};
+
+std::vector<Block> blocks_of(const HunkView& hunk) {
+  std::vector<Block> blocks;
+  bool open = false;
+  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+    const LineKind kind = hunk.lines()[i].kind;
+    if (kind == LineKind::context) {
+      open = false;
+      continue;
+    }
+    if (!open) blocks.emplace_back();
+    open = true;
+    (kind == LineKind::removed ? blocks.back().removed : blocks.back().added).push_back(i);
+  }
+  return blocks;
+}
+
+std::string lower_of(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+std::vector<std::string> words_in(const LazyRegex& regex, std::string_view text) {
+  std::vector<std::string> words;
+  std::size_t begin = 0, end = 0;
+  for (std::size_t from = 0; regex.find(text, from, begin, end); from = std::max(end, begin + 1)) {
+    words.push_back(lower_of(text.substr(begin, end - begin)));
+  }
+  return words;
+}
+
+/// The added lines, comments blanked: where a guard may have moved to.
+std::string added_text_of(const HunkView& hunk) {
+  std::string text;
+  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+    if (hunk.lines()[i].kind == LineKind::added) text += hunk.text_of(i) + '\n';
+  }
+  return text;
+}
+
+std::string added_text_of(const FileView& file) {
+  std::string text;
+  for (const HunkView& hunk : file.hunks) text += added_text_of(hunk);
+  return text;
+}
+
+bool is_definition(std::string_view text) {
+  return definition().matches(text) && !control_word().matches(text);
+}
+
+/// The guard went with what it guarded: its function begins, or is removed, among the same removed lines.
+bool is_gone_with_function(const HunkView& hunk, const Block& block, std::size_t index) {
+  std::size_t removed_before = 0;
+  for (const std::size_t i : block.removed) {
+    if (i < index && is_definition(hunk.lines()[i].text)) return true;
+    removed_before += i < index ? 1 : 0;
+  }
+  // A decorator directly above a removed definition.
+  const auto next = std::upper_bound(block.removed.begin(), block.removed.end(), index);
+  return block.added.empty() && next != block.removed.end() && is_definition(hunk.lines()[*next].text) &&
+         removed_before < block.removed.size();
+}
+
+/// The line of the definition that encloses line `index` on the new side, or git's section text.
+std::string enclosing_definition(const HunkView& hunk, std::size_t index) {
+  for (std::size_t i = index; i-- > 0;) {
+    if (hunk.lines()[i].kind != LineKind::removed && is_definition(hunk.lines()[i].text)) return hunk.lines()[i].text;
+  }
+  return hunk.hunk().section;
+}
+
+bool denies_soon(const HunkView& hunk, std::size_t index, LineKind other_side) {
+  int seen = 0;
+  for (std::size_t i = index; i < hunk.lines().size() && seen < 3; ++i) {
+    if (hunk.lines()[i].kind == other_side) continue;
+    if (deny().matches(hunk.text_of(i))) return true;
+    ++seen;
+  }
+  return false;
+}
+
+bool is_about_access(const FileView& file, const HunkView& hunk, std::size_t index) {
+  return auth_path().matches(file.facts.lower) || auth_word().matches(hunk.text_of(index)) ||
+         deciding_name().matches(enclosing_definition(hunk, index));
+}
+
+// --- 1. Guards that are gone
+// -------------------------------------------------------------------------------------------
+
+struct Loss {
+  std::string_view rule;
+  int weight = 0;
+  std::string message;
+};
+
+std::optional<std::string> first_lost(const std::vector<std::string>& words, const std::string& new_text_lower) {
+  for (const std::string& word : words) {
+    if (new_text_lower.find(word) == std::string::npos) return word;
+  }
+  return std::nullopt;
+}
+
+/// What a removed line protected that the new side of the file does not. `hunk_text` is what stands in its place:
+/// another check of the same sort there is a change of mechanism.
+std::optional<Loss> find_loss(const std::string& text, const std::string& hunk_text, const std::string& file_lower) {
+  const auto auth = first_lost(words_in(auth_word(), text), file_lower);
+  if (auth && !auth_word().matches(hunk_text))
+    return Loss{"auth-check-removed", 0, "`" + *auth + "` is no longer checked"};
+  if (query_or_condition().matches(text)) {
+    const auto who = first_lost(words_in(identity_in_query(), text), file_lower);
+    if (who && !identity_in_query().matches(hunk_text) && !hunk_text.empty()) {
+      return Loss{"auth-check-removed", 0, "what is read is no longer narrowed to `" + *who + "`"};
+    }
+  }
+  const auto check = first_lost(words_in(validation_word(), text), file_lower);
+  if (check && !validation_word().matches(hunk_text)) return Loss{"validation-removed", 0, "`" + *check + "` is gone"};
+  return std::nullopt;
+}
+
+void find_lost_guards(const FileView& file, const HunkView& hunk, const Block& block, const std::string& file_lower,
+                      Findings& findings) {
+  const std::string hunk_text = added_text_of(hunk);
+  std::set<std::string_view> told;
+  for (const std::size_t i : block.removed) {
+    const std::string text = hunk.text_of(i);
+    // An import says nothing about what is checked.
+    if (text.find_first_not_of(' ') == std::string::npos || is_definition(text) ||
+        is_gone_with_function(hunk, block, i))
+      continue;
+    static const LazyRegex import_line(
+        R"re(^\s*(?:import|from|use|using|require|#include|const\s+\{?[\w\s,]+\}?\s*=\s*require)\b)re");
+    if (import_line.matches(text)) continue;
+    const auto loss = find_loss(text, hunk_text, file_lower);
+    if (!loss || !told.insert(loss->rule).second) continue;
+    findings.add(
+        file, {.rule = loss->rule, .line = hunk.lines()[i].new_line, .weight = loss->weight, .message = loss->message});
+  }
+}
+
+/// A guard by shape only: fewer comparisons than before in a hunk that shrinks, each of which refused something.
+void find_fewer_guards(const FileView& file, const HunkView& hunk, Findings& findings) {
+  if (file.facts.has(kTest)) return;
+  std::size_t before = 0, after = 0, removed = 0, added = 0, first = 0;
+  bool bounded = false;
+  const std::vector<Block> blocks = blocks_of(hunk);
+  for (const Block& block : blocks) {
+    removed += block.removed.size();
+    added += block.added.size();
+    for (const std::size_t i : block.removed) {
+      const std::string text = hunk.text_of(i);
+      if (is_gone_with_function(hunk, block, i) || !comparison_guard().matches(text) ||
+          !denies_soon(hunk, i, LineKind::added))
+        continue;
+      if (before++ == 0) first = i;
+      bounded = bounded || bound_word().matches(text);
+    }
+    for (const std::size_t i : block.added) after += comparison_guard().matches(hunk.text_of(i)) ? 1 : 0;
+  }
+  if (before <= after || added >= removed) return;
+  const bool access = is_about_access(file, hunk, first) && auth_word().matches(hunk.text_of(first));
+  if (access) {
+    findings.add(file, {.rule = "auth-check-removed", .line = hunk.lines()[first].new_line});
+  } else {
+    findings.add(file, {.rule = "validation-removed",
+                        .line = hunk.lines()[first].new_line,
+                        .weight = bounded ? 0 : kGenericWeight,
+                        .message = "a condition that refused something is gone"});
+  }
+}
+
+// --- 2. The same condition with another operator
+// -------------------------------------------------------------------------
+
+struct Operators {
+  std::string skeleton;  // the line without blanks, negations and with all operators alike
+  std::string sequence;  // the operators in their order
+};
+
+Operators operators_of(std::string_view line) {
+  Operators out;
+  for (std::size_t i = 0; i < line.size();) {
+    const std::string_view rest = line.substr(i);
+    const auto take = [&](std::string_view token, char name) {
+      out.sequence += name;
+      if (name != '!') out.skeleton += name == '&' || name == '|' ? 'L' : 'C';
+      i += token.size();
+    };
+    const bool word_start = i == 0 || line[i - 1] == ' ' || line[i - 1] == '(';
+    if (rest[0] == ' ' || rest[0] == '\t')
+      ++i;
+    else if (rest.starts_with("!=="))
+      take("!==", 'n');
+    else if (rest.starts_with("==="))
+      take("===", 'e');
+    else if (rest.starts_with("!="))
+      take("!=", 'n');
+    else if (rest.starts_with("=="))
+      take("==", 'e');
+    else if (rest.starts_with("->")) {
+      out.skeleton += "->";
+      i += 2;
+    } else if (rest.starts_with("=>")) {
+      out.skeleton += "=>";
+      i += 2;
+    } else if (rest.starts_with(">="))
+      take(">=", 'G');
+    else if (rest.starts_with("<="))
+      take("<=", 'S');
+    else if (rest[0] == '>')
+      take(">", 'g');
+    else if (rest[0] == '<')
+      take("<", 's');
+    else if (rest.starts_with("&&"))
+      take("&&", '&');
+    else if (rest.starts_with("||"))
+      take("||", '|');
+    else if (word_start && rest.starts_with("and "))
+      take("and", '&');
+    else if (word_start && rest.starts_with("or "))
+      take("or", '|');
+    else if (word_start && rest.starts_with("not "))
+      take("not", '!');
+    else if (rest[0] == '!')
+      take("!", '!');
+    else
+      out.skeleton += line[i++];
+  }
+  return out;
+}
+
+enum class OperatorChange { none, inverted, loosened_bound, loosened_logic };
+
+/// `refuses`: the condition guards an error exit, so that a weaker comparison lets more through.
+OperatorChange compare_operators(const Operators& before, const Operators& now, bool refuses, bool loops) {
+  if (before.skeleton != now.skeleton || before.sequence == now.sequence) return OperatorChange::none;
+  const auto count = [](const std::string& sequence, char name) {
+    return std::count(sequence.begin(), sequence.end(), name);
+  };
+  if (count(before.sequence, '!') != count(now.sequence, '!') ||
+      count(before.sequence, 'e') != count(now.sequence, 'e'))
+    return OperatorChange::inverted;
+  if (before.sequence.size() != now.sequence.size()) return OperatorChange::none;
+  for (std::size_t i = 0; i < before.sequence.size(); ++i) {
+    const char from = before.sequence[i], to = now.sequence[i];
+    if (from == to) continue;
+    if (refuses && ((from == 'G' && to == 'g') || (from == 'S' && to == 's'))) return OperatorChange::loosened_bound;
+    if (loops && from == 's' && to == 'S') return OperatorChange::loosened_bound;
+    if ((from == 'g' || from == 'G') && (to == 's' || to == 'S')) return OperatorChange::inverted;
+    if ((from == 's' || from == 'S') && (to == 'g' || to == 'G')) return OperatorChange::inverted;
+    if (from == '|' && to == '&' && refuses) return OperatorChange::loosened_logic;
+    if (from == '&' && to == '|' && !refuses) return OperatorChange::loosened_logic;
+  }
+  return OperatorChange::none;
+}
+
+bool is_condition(std::string_view text) {
+  static const LazyRegex regex(
+      R"re(\b(?:if|elif|unless|while|for|return|assert\w*|guard|when|require)\b|&&|\|\||\?|==|!=)re");
+  return regex.matches(text);
+}
+
+void report_operator(const FileView& file, const HunkView& hunk, std::size_t added, OperatorChange change, bool refuses,
+                     Findings& findings) {
+  const std::uint32_t line = hunk.lines()[added].new_line;
+  const bool access = is_about_access(file, hunk, added);
+  switch (change) {
+    case OperatorChange::none:
+      return;
+    case OperatorChange::inverted:
+      if (access)
+        findings.add(file, {.rule = "auth-check-removed", .line = line, .message = "an access check is inverted"});
+      else if (refuses)
+        findings.add(
+            file,
+            {.rule = "validation-removed", .line = line, .weight = kGenericWeight, .message = "a check is inverted"});
+      return;
+    case OperatorChange::loosened_bound:
+      findings.add(
+          file, {.rule = "validation-removed", .line = line, .message = "the comparison lets one more value through"});
+      return;
+    case OperatorChange::loosened_logic:
+      if (access)
+        findings.add(file,
+                     {.rule = "auth-check-removed", .line = line, .message = "one of several conditions now suffices"});
+      else if (refuses)
+        findings.add(
+            file,
+            {.rule = "validation-removed", .line = line, .message = "several conditions are now needed to refuse"});
+      return;
+  }
+}
+
+void find_changed_operators(const FileView& file, const HunkView& hunk, const Block& block, Findings& findings) {
+  constexpr std::size_t kMaxBlock = 40;  // larger blocks are rewrites, and pairing is quadratic
+  if (block.removed.size() > kMaxBlock || block.added.size() > kMaxBlock) return;
+  for (const std::size_t r : block.removed) {
+    const std::string before = hunk.text_of(r);
+    if (!is_condition(before)) continue;
+    const Operators old_operators = operators_of(before);
+    for (const std::size_t a : block.added) {
+      const std::string now = hunk.text_of(a);
+      const bool refuses = denies_soon(hunk, a, LineKind::removed);
+      const bool loops = now.find("for") != std::string::npos || now.find("while") != std::string::npos;
+      report_operator(file, hunk, a, compare_operators(old_operators, operators_of(now), refuses, loops), refuses,
+                      findings);
+    }
+  }
+}
+
+// --- 3. Constants
+// ---------------------------------------------------------------------------------------------------------
+
+bool is_constant_pass(std::string_view text) {
+  static const LazyRegex regex(
+      R"re(^\s*(?:return\s+)?(?:true|True|TRUE|nil|None|null|1|Ok\(\s*(?:\(\)|true)\s*\)|next\(\)|errors?\.nil|Promise\.resolve\((?:true)?\)|\(true,\s*nil\)|true,\s*nil|\{\s*return\s+true;?\s*\})\s*;?\s*$|^\s*(?:return\s+)?next\(\)\s*;?\s*$|^.*\{\s*return\s+(?:true|nil)\s*;?\s*\}\s*$|=>\s*true\s*[;,]?\s*$)re");
+  return regex.matches(text);
+}
+
+bool is_empty_return(std::string_view text) {
+  static const LazyRegex regex(R"re(^\s*(?:return|pass)\s*;?\s*$)re");
+  return regex.matches(text);
+}
+
+/// What the function's name says it decides.
+std::optional<std::string_view> rule_of_function(const FileView& file, const std::string& definition_line) {
+  if (deciding_name().matches(definition_line) || auth_path().matches(file.facts.lower)) return "auth-check-removed";
+  if (validation_word().matches(definition_line)) return "validation-removed";
+  return std::nullopt;
+}
+
+/// A whole definition on one added line that was not there before decides nothing yet.
+void find_constant_answers(const FileView& file, const HunkView& hunk, const Block& block, Findings& findings) {
+  for (const std::size_t a : block.added) {
+    const std::string text = hunk.text_of(a);
+    const bool passes = is_constant_pass(text);
+    if (!passes && !is_empty_return(text)) continue;
+    const bool replaces = std::any_of(block.removed.begin(), block.removed.end(), [&](std::size_t r) {
+      const std::string before = hunk.text_of(r);
+      return !is_constant_pass(before) && before.find_first_of("(.=<>&|") != std::string::npos &&
+             !is_definition(before);
+    });
+    // Or it stands first in the function, before the check.
+    const bool leads = a > 0 && hunk.lines()[a - 1].kind == LineKind::context &&
+                       is_definition(hunk.lines()[a - 1].text) && a + 1 < hunk.lines().size();
+    if (!(replaces && passes) && !leads) continue;
+    const auto rule = rule_of_function(file, enclosing_definition(hunk, a));
+    if (rule)
+      findings.add(file, {.rule = *rule, .line = hunk.lines()[a].new_line, .message = "the check now always passes"});
+  }
+}
+
+// --- 4. Back doors
+// ----------------------------------------------------------------------------------------------------------
+
+const LazyRegex& magic_comparison() {
+  static const LazyRegex regex(
+      R"re((?i)\b\w*(?:pass(?:wd|word|code|phrase)?|pwd|token|secret|api_?key|otp|pin|user(?:_?name)?|email|login|auth\w*|header\w*|x-[\w-]+)\w*["'\])]*\s*(?:===?|\.equals\s*\(|\.eq\s*\()\s*["'][^"']{3,}["']|["'][^"']{3,}["']\s*(?:===?|\.equals\s*\()\s*\w*(?:password|passwd|token|secret|api_?key|username|email)\w*)re");
+  return regex;
+}
+
+const LazyRegex& lets_in() {
+  static const LazyRegex regex(
+      R"re((?i)\breturn\s+(?:true|user|admin|next\(\)|nil|null|None|Ok|session|success)|\bnext\(\)|\b(?:is_?admin|authenticated|authorized|allowed|logged_?in|valid|verified)\s*=\s*true|\brole\s*=\s*["']admin|\bgrant\w*\()re");
+  return regex;
+}
+
+bool lets_in_soon(const HunkView& hunk, std::size_t index) {
+  for (std::size_t i = index; i < hunk.lines().size() && i <= index + 2; ++i) {
+    if (hunk.lines()[i].kind == LineKind::added && lets_in().matches(hunk.text_of(i))) return true;
+  }
+  return false;
+}
+
+void find_back_doors(const FileView& file, const HunkView& hunk, const Block& block, Findings& findings) {
+  for (const std::size_t a : block.added) {
+    const std::string text = hunk.text_of(a);
+    if (text.find("==") == std::string::npos && text.find(".eq") == std::string::npos) continue;
+    if (!magic_comparison().matches(text) || !lets_in_soon(hunk, a)) continue;
+    findings.add(file, {.rule = "auth-check-removed",
+                        .line = hunk.lines()[a].new_line,
+                        .message = "a fixed value gets past the check"});
+  }
+}
+
+}  // namespace
+
+void find_removed_protection(const FileView& file, Findings& findings) {
+  const bool is_candidate = file.facts.has(kSource | kConfig) &&
+                            !file.facts.has(kDocs | kLockfile | kWorkflow | kManifest | kAgent | kGenerated);
+  if (!is_candidate || file.patch->status == FileStatus::deleted) return;
+  std::optional<std::string> new_text;  // worked out once, and only if something was removed
+  for (const HunkView& hunk : file.hunks) {
+    const bool removed = hunk.has_removed();
+    for (const Block& block : blocks_of(hunk)) {
+      find_back_doors(file, hunk, block, findings);
+      find_constant_answers(file, hunk, block, findings);
+      if (block.removed.empty()) continue;
+      if (!new_text) new_text = lower_of(added_text_of(file));
+      find_lost_guards(file, hunk, block, *new_text, findings);
+      find_changed_operators(file, hunk, block, findings);
+    }
+    if (removed) find_fewer_guards(file, hunk, findings);
+  }
+}
+
+}  // namespace escrow::engine

@@ -1,0 +1,109 @@
+#include <string>
+
+#include "engine/lazy_regex.h"
+#include "engine/rules.h"
+
+namespace escrow::engine {
+namespace {
+
+const LazyRegex& skip_mark() {
+  static const LazyRegex regex(
+      R"re(\bt\.Skip(?:f|Now)?\(|@(?:pytest\.mark\.|unittest\.)?(?:skip|skipIf|skipUnless|xfail|expectedFailure)\b|\bpytest\.skip\(|\bself\.skipTest\(|\b(?:it|test|describe|context|suite)\.(?:skip|todo|only|failing|fixme)\b|(?:^|[^\w.])(?:xit|xdescribe|xtest|xcontext|fit|fdescribe)\s*\(|@Disabled\b|@Ignore\b|\[Ignore\b|\bSkip\s*=\s*"|#\[ignore\b|#\[cfg\(\s*(?:any\(\)|FALSE)\s*\)\]|^\s*(?:pending|skip)\b|\bmarkTestSkipped\(|\bmarkTestIncomplete\(|\bXCTSkip|@Test\s*\(\s*enabled\s*=\s*false|\bGTEST_SKIP\b|\bDISABLED_\w+)re");
+  return regex;
+}
+
+const LazyRegex& empty_assertion() {
+  static const LazyRegex regex(
+      R"re(\bexpect\s*\(\s*(?:true|1)\s*\)\.(?:toBe|toEqual|to\.equal|to\.be)\w*\(?\s*(?:true|1)?|\bassert\s+(?:True|1)\s*(?:#|$)|\bassert(?:True|_true|\.ok|\.isTrue)?\s*\(\s*(?:true|True)\s*[,)]|\bassert\.(?:True|Equal)\(t,\s*true(?:,\s*true)?\)|\bassert!\(\s*true\s*\)|\bassertEquals\(\s*(?:true,\s*true|1,\s*1)\s*\))re");
+  return regex;
+}
+
+const LazyRegex& assertion() {
+  static const LazyRegex regex(
+      R"re((?:^|[^\w.])(?:assert\w*!?\s*[( ]|expect\w*\s*\(|require\.\w+\(\s*t\b|assert\.\w+\()|\b(?:self|this)\.assert\w+\(|\bAssert\.\w+\(|\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\bshould\b|\.to\.(?:be|equal|have|throw|eq|not)\b|\bis_expected\b|\bCHECK\w*\s*\(|\bREQUIRE\w*\s*\(|\bEXPECT_\w+\s*\(|\bASSERT_\w+\s*\(|\bverify\s*\(|\bXCTAssert\w*\(|\bpytest\.raises\b|\bassertThat\b|\bok\s*\(|\bis\s*\()re");
+  return regex;
+}
+
+const LazyRegex& test_case() {
+  static const LazyRegex regex(
+      R"re(^\s*(?:async\s+)?def\s+test\w*|^func\s+(?:Test|Benchmark|Fuzz)\w*|(?:^|[^\w.])(?:it|test|specify|scenario)\s*\(?\s*["'`]|^\s*@(?:Test|ParameterizedTest)\b|#\[(?:tokio::)?test\]|^\s*(?:public\s+)?function\s+test\w*|\bTEST(?:_F|_P|_CASE)?\s*\(|^\s*\[(?:Fact|Test|Theory|TestMethod)\])re");
+  return regex;
+}
+
+struct Balance {
+  int assertions = 0, cases = 0;  // added minus removed
+  std::uint32_t first_lost_assertion = 0, first_lost_case = 0;
+  bool lost_assertion = false, lost_case = false;
+};
+
+Balance weigh(const HunkView& hunk) {
+  Balance balance;
+  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+    const DiffLine& line = hunk.lines()[i];
+    if (line.kind == LineKind::context) continue;
+    const std::string text = hunk.text_of(i);
+    const int sign = line.kind == LineKind::added ? 1 : -1;
+    if (test_case().matches(text)) {
+      balance.cases += sign;
+      if (sign < 0 && !balance.lost_case) balance.first_lost_case = line.new_line;
+      balance.lost_case = balance.lost_case || sign < 0;
+    } else if (assertion().matches(text)) {
+      balance.assertions += sign;
+      if (sign < 0 && !balance.lost_assertion) balance.first_lost_assertion = line.new_line;
+      balance.lost_assertion = balance.lost_assertion || sign < 0;
+    }
+  }
+  return balance;
+}
+
+void find_added_marks(const FileView& file, Findings& findings) {
+  for (const HunkView& hunk : file.hunks) {
+    for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+      const DiffLine& line = hunk.lines()[i];
+      if (line.kind != LineKind::added) continue;
+      const std::string text = hunk.text_of(i);
+      if (skip_mark().matches(text)) {
+        findings.add(file, {.rule = "test-weakened", .line = line.new_line, .message = "a test is skipped"});
+      } else if (empty_assertion().matches(text)) {
+        findings.add(file,
+                     {.rule = "test-weakened", .line = line.new_line, .message = "an assertion that cannot fail"});
+      }
+    }
+  }
+}
+
+/// Tests that shrink matter when the code they test changes with them.
+void find_losses(const FileView& file, Findings& findings) {
+  int assertions = 0, cases = 0;
+  for (const HunkView& hunk : file.hunks) {
+    const Balance balance = weigh(hunk);
+    assertions += balance.assertions;
+    cases += balance.cases;
+  }
+  for (const HunkView& hunk : file.hunks) {
+    const Balance balance = weigh(hunk);
+    if (cases < 0 && balance.cases < 0) {
+      findings.add(file, {.rule = "test-weakened", .line = balance.first_lost_case, .message = "a test is gone"});
+    } else if (assertions < 0 && balance.assertions < 0) {
+      findings.add(file,
+                   {.rule = "test-weakened", .line = balance.first_lost_assertion, .message = "an assertion is gone"});
+    }
+  }
+}
+
+}  // namespace
+
+void find_weakened_tests(const ChangeView& change, Findings& findings) {
+  for (const FileView& file : change.files) {
+    if (!file.facts.has(kTest) || file.facts.has(kDocs | kLockfile)) continue;
+    if (file.patch->status == FileStatus::deleted) {
+      if (change.changes_code && file.facts.has(kSource))
+        findings.add(file, {.rule = "test-weakened", .message = "a test file is deleted"});
+      continue;
+    }
+    find_added_marks(file, findings);
+    if (change.changes_code) find_losses(file, findings);
+  }
+}
+
+}  // namespace escrow::engine
