@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,10 @@ struct RuleText {
   std::string_view title;  ///< one line
   std::string_view why;    ///< a sentence or two in plain words
 };
+
+/// Texts of the diff rules, of the command categories; every id of the vocabulary is in one of them.
+std::span<const RuleText> diff_rule_texts();
+std::span<const RuleText> command_category_texts();
 
 /// Nullptr for an unknown id.
 const RuleText* find_rule_text(std::string_view id);
