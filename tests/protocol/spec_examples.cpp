@@ -113,7 +113,7 @@ std::map<std::string, Check> checks() {
   out["ResponseError"] = [](const json::value& value) {
     const auto& error = value.as_object();
     const auto code = error.at("code").to_number<int>();
-    const bool named = error.at("data").at("kind") == kind_of(code);
+    const bool named = std::string_view(error.at("data").at("kind").as_string()) == kind_of(code);
     return named ? std::string() : "data.kind is not that of the code";
   };
   return out;
