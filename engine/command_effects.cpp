@@ -23,11 +23,11 @@ constexpr EffectGroup kGroups[] = {
      "install-clean clean-install fetch patch-commit create init",
      Level::medium, Category::package_install | Category::network},
     {"npm pnpm yarn bun",
-     "test t tst run run-script start build lint dev typecheck format restart stop prepare pack exec x workspaces "
+     "version test t tst run run-script start build lint dev typecheck format restart stop prepare pack exec x workspaces "
      "workspace ws bin why explain explore set-script prune uninstall remove rm r un cache patch node pkg",
      Level::low, bit(Category::build_test)},
     {"npm pnpm yarn bun",
-     "ls list ll la -v --version version help -h --help root prefix get fund config c licenses why",
+     "ls list ll la -v --version help -h --help root prefix get fund config c licenses why",
      Level::none, bit(Category::read_only)},
     {"npm pnpm yarn bun",
      "view v show outdated audit search ping info whoami doctor profile stars docs repo bugs home diff dist-tag "

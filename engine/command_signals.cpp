@@ -160,6 +160,10 @@ class LineJudge {
       if (contains(redirect.target.text, "(") && redirect.target.opaque)
         continue;  // `> >(cmd)`, `< <(cmd)`: judged as commands
       if (redirect.kind == RedirectKind::read) {
+        // `exec 5<>/dev/tcp/…` gives this very shell a line to another machine.
+        if (c.key == "exec" && c.place(redirect.target).zone == Zone::socket_device) {
+          c.note(Level::critical, Category::remote_code | Category::network, "hands a shell to the network");
+        }
         c.reads(redirect.target);
         continue;
       }

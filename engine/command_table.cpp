@@ -36,7 +36,7 @@ constexpr ProfileGroup kGroups[] = {
      "-p -o -u -C",
      "", ""},
     {Role::reader,
-     "addr2line b2sum bat batcat bzcat c++filt cat cksum cloc cmp colordiff column comm csvcut csvlook cut dasel "
+     "addr2line b2sum bat batcat bzcat c++filt cat cksum cloc cmp col colordiff column comm csvcut csvlook cut dasel "
      "delta df diffstat dir du dwarfdump exa exiftool expand eza file fmt fold getfacl getfattr glow gron gzcat "
      "hadolint hexdump htmlq iconv identify join jsonlint ldd look ls lsattr lsd md5 md5sum mdcat mediainfo mlr "
      "namei nl nm objdump od otool paste pdfinfo pdftotext pr ptx pup pygmentize readelf readlink realpath rev scc "
@@ -129,7 +129,7 @@ constexpr ProfileGroup kGroups[] = {
      "badblocks blkdiscard cfdisk cryptsetup diskutil fdisk format gdisk hdparm lvremove mdadm mke2fs mkfs "
      "mkfs.btrfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.fat mkfs.ntfs mkfs.vfat mkfs.xfs mkswap nvme parted pvremove "
      "sfdisk sgdisk vgremove wipefs zfs zpool",
-     "",
+     "-t -L -b -N --type --label",
      "", ""},
     {Role::archiver,
      "7z 7za 7zr rar zip zipnote",

@@ -104,7 +104,13 @@ void judge_remover(Case& c, const Arguments& args) {
                           ? Reach::tree
                           : Reach::file;
   std::size_t everything = 0;
+  const bool found_by_find = c.wrapped_by("find gfind fd fdfind");
   for (const Word* word : args.positionals) {
+    if (found_by_find && word->text == "{}") {
+      // What it stands for is judged at the `find`, by its roots and filters.
+      c.note(Level::low, Category::destructive | Category::workspace_write, "deletes what find names");
+      continue;
+    }
     c.removes(*word, reach);
     if (c.place(*word).zone == Zone::workspace_root) ++everything;
   }
@@ -180,10 +186,10 @@ void judge_disk(Case& c, const Arguments& args) {
   const bool lists = args.has("-l --list -L --version -h --help") || args.positionals.empty() ||
                      in_list("list status show info", args.positional(0));
   if (lists) return c.note(Level::medium, bit(Category::system), "reads disk tables");
-  for (const Word* word : args.positionals) {
-    if (c.place(*word).zone == Zone::workspace && c.key.starts_with("mkfs")) {
-      return c.note(Level::low, bit(Category::workspace_write), "makes a file system in a file");
-    }
+  const bool images = std::all_of(args.positionals.begin(), args.positionals.end(),
+                                  [&](const Word* word) { return c.place(*word).zone == Zone::workspace; });
+  if (images && (c.key.starts_with("mkfs") || c.key == "mke2fs")) {
+    return c.note(Level::low, bit(Category::workspace_write), "makes a file system in a file");
   }
   c.note(Level::critical, bit(Category::destructive), "formats or repartitions a device");
 }

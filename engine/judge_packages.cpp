@@ -50,19 +50,25 @@ bool is_local_tool(string_view name) {
 /// `npx TOOL`: the project's own tool if it is a known one, else a package fetched and run.
 void judge_runner(Case& c, const Arguments& args, std::size_t first) {
   const string_view tool = args.positional(first);
-  if (args.has("-c --call")) {
-    const Option* call = args.find("-c --call");
-    if (call->value) {
-      const ScriptJudgement inner = c.judge_text(*call->value);
-      c.note(std::max(inner.level, Level::low), inner.categories | Category::build_test,
-             "runs a command with the project's tools");
+  // Options behind the tool's name are the tool's own: `npx tsc -p x`.
+  const std::size_t tool_at =
+      tool.empty() ? c.argv.size() : static_cast<std::size_t>(args.positionals[first] - c.argv.data());
+  const auto own = [&](string_view names) -> const Option* {
+    for (const Option& option : args.options) {
+      if (option.index < tool_at && in_list(names, option.name)) return &option;
     }
+    return nullptr;
+  };
+  if (const Option* call = own("-c --call"); call != nullptr && call->value) {
+    const ScriptJudgement inner = c.judge_text(*call->value);
+    c.note(std::max(inner.level, Level::low), inner.categories | Category::build_test,
+           "runs a command with the project's tools");
     return;
   }
   if (tool.empty()) return;
-  const bool pinned_fetch =
-      args.has("-y --yes -p --package") || contains(tool.substr(std::min<std::size_t>(1, tool.size())), "@");
-  if (is_local_tool(tool) && !pinned_fetch) {
+  const bool fetches =
+      own("-y --yes -p --package") != nullptr || contains(tool.substr(std::min<std::size_t>(1, tool.size())), "@");
+  if (is_local_tool(tool) && !fetches) {
     if (args.positional(first + 1) == "install" && in_list("playwright cypress husky", tool)) {
       if (tool == "husky") return c.note(Level::high, bit(Category::persistence), "installs git hooks");
       return c.note(Level::medium, kInstall, "downloads tools");

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kMaxText = 256 * 1024;
 constexpr std::size_t kMaxCommands = 20'000;
 constexpr int kMaxScriptDepth = 12;
+constexpr std::size_t kMaxListed = 64;
 
 /// Text too long or too deeply nested to read: one command that nobody can judge.
 void add_unread(const ShellText& text, const ShellFrame& frame, ShellScript& out) {
@@ -116,6 +117,30 @@ void ShellBuilder::add_function(std::string name) {
   out_.functions.push_back(std::move(name));
 }
 
+/// The words that `xargs` hands on, where its input is plain text of the line itself.
+std::vector<Word> ShellBuilder::listed_words(const SimpleCommand& command) const {
+  std::optional<std::string> text;
+  if (command.piped_from != SimpleCommand::npos && command.piped_from == command.piped_from_first) {
+    text = printed_text(out_.commands[command.piped_from]);
+  }
+  for (const Redirect& redirect : command.redirects) {
+    const bool here = redirect.kind == RedirectKind::here_doc || redirect.kind == RedirectKind::here_string;
+    if (here && !redirect.target.opaque) text = redirect.target.text;
+  }
+  std::vector<Word> words;
+  std::size_t at = 0;
+  while (text && at < text->size() && words.size() < kMaxListed) {
+    const std::size_t begin = text->find_first_not_of(" \t\n", at);
+    if (begin == std::string::npos) break;
+    at = std::min(text->find_first_of(" \t\n", begin), text->size());
+    Word word;
+    word.text = text->substr(begin, at - begin);
+    word.span = command.span;
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
 void ShellBuilder::add_inner(std::size_t index) {
   if (depth_ >= kMaxScriptDepth || out_.commands.size() > kMaxCommands) return raise(ParseState::partial);
   const SimpleCommand owner = out_.commands[index];
@@ -137,6 +162,10 @@ void ShellBuilder::add_inner(std::size_t index) {
     frame.piped_from_first = owner.piped_from_first;
     SimpleCommand command;
     command.argv = std::move(inner.argv);
+    const std::string_view wrapper = name_of_program(owner);
+    if (wrapper == "xargs" || wrapper == "parallel") {
+      for (Word& word : listed_words(owner)) command.argv.push_back(std::move(word));
+    }
     command.assignments = std::move(inner.assignments);
     command.span = inner.span;
     for (const Redirect& redirect : owner.redirects) {

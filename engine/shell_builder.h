@@ -51,6 +51,7 @@ class ShellBuilder {
   ShellScript& script() { return out_; }
 
  private:
+  std::vector<Word> listed_words(const SimpleCommand& command) const;
   void forget_assigned(const SimpleCommand& command);
 
   ShellScript& out_;
