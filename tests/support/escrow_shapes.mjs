@@ -1,7 +1,8 @@
-// Holds Escrow's own messages to the type listing in protocol/README.md, so that the specification that ships and what
-// the server sends cannot drift apart. Members that the listing does not name are faults, too.
+// Holds Escrow's own messages to their types, so that the specification that ships and what the server sends cannot
+// drift apart. Members that no type names are faults, too.
 import fs from 'node:fs';
 import path from 'node:path';
+import { kEscrowListing } from './escrow_listing.mjs';
 import { projectRoot } from './repository.mjs';
 import { readDeclarations, readType } from './type_listing.mjs';
 
@@ -30,67 +31,43 @@ const show = (value) => {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 };
 
-/** The code blocks of a Markdown text that are in TypeScript. */
-function codeBlocks(markdown) {
-  return [...markdown.matchAll(/^```(?:ts|typescript)\n([\s\S]*?)^```/gm)].map((match) => match[1]);
+/** The code blocks of a Markdown text: `{words, text}`, where the words are those behind the fence. */
+export function codeBlocks(markdown) {
+  return [...markdown.matchAll(/^```([^\n]*)\n([\s\S]*?)^```/gm)].map(([, words, text]) => ({ words: words.trim(), text }));
 }
 
-/** Brackets opened minus closed, outside strings. */
-function depthOf(line) {
-  const bare = line.replace(/"[^"]*"/g, '').replace(/\/\/.*$/, '');
-  return (bare.match(/[{[(]/g) ?? []).length - (bare.match(/[}\])]/g) ?? []).length;
-}
-
-/** Splits a listing into its statements: each starts at the margin and ends before the next that does. */
-function statements(text) {
-  const found = [];
-  let depth = 0;
-  for (const raw of text.split('\n')) {
-    const line = raw.replace(/(^|\s)\/\/.*$/, '$1').trimEnd();
-    if (line.trim() === '') continue;
-    const starts = depth === 0 && /^[A-Za-z]/.test(line);
-    if (starts || found.length === 0) found.push(line);
-    else found[found.length - 1] += `\n${line}`;
-    depth += depthOf(line);
-  }
-  return found;
-}
-
-/** `escrow/a/b Params → Result`, or `note escrow/a/b Params`. */
-const kMethod = /^(note\s+|notification\s+|request\s+)?(escrow\/[\w/]+)\s*([\s\S]*)$/;
+/** `result METHOD TYPE` or `params METHOD TYPE`, up to the next such line. */
+const kMessage = /^(result|params) (escrow\/[\w/]+)\s+([\s\S]*?)(?=^(?:result|params) |(?![\s\S]))/gm;
 
 export class EscrowShapes {
   #types;
-  #methods = new Map(); // method → {result?, params?}
+  #messages = new Map(); // `result escrow/…` → type
 
-  constructor(markdown) {
-    const declarations = [];
-    const methods = [];
-    for (const statement of codeBlocks(markdown).flatMap(statements)) {
-      const method = kMethod.exec(statement);
-      if (method) methods.push(method);
-      else if (/^(export\s+)?(type|interface)\s/.test(statement)) declarations.push(statement);
-    }
-    this.#types = new Map([...kKnownTypes, ...readDeclarations(declarations.join('\n'))]);
-    for (const [, note, name, rest] of methods) this.#methods.set(name, this.#readMethod(note, rest));
-  }
-
-  #readMethod(note, text) {
-    const [params, result] = text.split(/→|=>/).map((part) => part.trim());
-    if (note?.startsWith('note') || result === undefined) return { params: params === '' ? undefined : readType(params) };
-    return { result: readType(result) };
-  }
-
-  /** Names of the methods in the listing. */
-  get methods() {
-    return [...this.#methods.keys()];
+  /** `declarations`, of the specification, win over the listing's. */
+  constructor(listing, declarations = '') {
+    for (const [, part, method, type] of listing.matchAll(kMessage)) this.#messages.set(`${part} ${method}`, readType(type));
+    this.#types = new Map([
+      ...kKnownTypes,
+      ...readDeclarations(listing.replace(kMessage, '')),
+      ...readDeclarations(declarations),
+    ]);
   }
 
   /** Why `value` is not the `result` or `params` of the method; empty when it is. */
   faults(method, part, value) {
-    const type = this.#methods.get(method)?.[part];
-    if (type === undefined) return [`the listing in protocol/README.md has no ${part} of it`];
+    const type = this.#messages.get(`${part} ${method}`);
+    if (type === undefined) return [`tests/support/escrow_listing.mjs has no ${part} of it`];
     return [...this.#check(type, value, part)];
+  }
+
+  /** Why `value` is not of the type of that name. */
+  typeFaults(name, value) {
+    return [...this.#checkNamed(name, value, name)];
+  }
+
+  /** True if the listing has that `result` or `params`. */
+  knows(method, part) {
+    return this.#messages.has(`${part} ${method}`);
   }
 
   *#check(type, value, at) {
@@ -124,7 +101,7 @@ export class EscrowShapes {
     const type = this.#types.get(name);
     if (type) return yield* this.#check(type, value, at);
     const scalar = kScalars[name];
-    if (!scalar) throw new Error(`protocol/README.md: ${name} is not declared in the listing`);
+    if (!scalar) throw new Error(`${name} is declared neither in protocol/README.md nor in the listing`);
     if (!scalar(value)) yield `${at}: expected ${name}, found ${show(value)}`;
   }
 
@@ -157,11 +134,15 @@ export class EscrowShapes {
     if (type.kind === 'object') return type.members;
     if (type.kind === 'and') return Object.assign({}, ...type.types.map((each) => this.#membersOf(each)));
     if (type.kind === 'name' && this.#types.has(type.name)) return this.#membersOf(this.#types.get(type.name));
-    throw new Error('protocol/README.md: only objects can be joined by &');
+    throw new Error('only objects can be joined by &');
   }
 }
 
-/** The shapes of the specification in this checkout. */
-export function readEscrowShapes(file = path.join(projectRoot, 'protocol', 'README.md')) {
-  return new EscrowShapes(fs.readFileSync(file, 'utf8'));
+export const kSpecification = path.join(projectRoot, 'protocol', 'README.md');
+
+/** The shapes of this checkout. */
+export function readEscrowShapes() {
+  const blocks = codeBlocks(fs.readFileSync(kSpecification, 'utf8'));
+  const declarations = blocks.filter(({ words }) => words === 'ts').map(({ text }) => text);
+  return new EscrowShapes(kEscrowListing, declarations.join('\n'));
 }

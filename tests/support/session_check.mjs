@@ -427,7 +427,7 @@ function* wireFaults(wire) {
 /**
  * @param trace as LspClient keeps it
  * @param wire every byte the server wrote
- * @param shapes what escrow_shapes.mjs makes of the specification; without it Escrow's own messages are not looked into
+ * @param shapes the types of Escrow's own messages (escrow_shapes.mjs); without it Escrow's own messages are not looked into
  * @param secrets texts that must never be seen whole
  * @returns faults, one line each
  */

@@ -1,8 +1,9 @@
 // The checks of the transcripts, held to planted faults: a check that finds nothing must have looked.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { test } from 'node:test';
 import { escrowClient, plainClient } from './client_capabilities.mjs';
-import { EscrowShapes } from './escrow_shapes.mjs';
+import { codeBlocks, EscrowShapes, kSpecification, readEscrowShapes } from './escrow_shapes.mjs';
 import { mismatch, substitute } from './json_match.mjs';
 import { checkAgainstMetaModel } from './meta_model.mjs';
 import { checkSession } from './session_check.mjs';
@@ -185,19 +186,17 @@ test('the frame check wants the header to the letter', () => {
 // ---- Shapes ----
 
 const listing = `
-\`\`\`ts
 type Level = "low" | "high";   // how bad
 interface Base { id: string; note?: string }
 interface Thing extends Base { level: Level; parts: { n: integer; s: string | null }[]; extra?: Record<string, number> }
-escrow/get { id: string } → Thing | null
-note escrow/told Thing & { when: number }
-\`\`\`
+result escrow/get Thing | null
+params escrow/told
+  Thing & { when: number }
 `;
 
 test('a shape is what the listing says, and no more', () => {
   const shapes = new EscrowShapes(listing);
   const thing = { id: 'a', level: 'low', parts: [{ n: 1, s: null }] };
-  assert.deepEqual(shapes.methods, ['escrow/get', 'escrow/told']);
   assert.deepEqual(shapes.faults('escrow/get', 'result', thing), []);
   assert.deepEqual(shapes.faults('escrow/get', 'result', null), []);
   assert.deepEqual(shapes.faults('escrow/told', 'params', { ...thing, when: 3, extra: { a: 1 } }), []);
@@ -212,6 +211,30 @@ test('a shape is what the listing says, and no more', () => {
     assert.match(shapes.faults('escrow/get', 'result', value).join('\n'), reason);
   }
   assert.equal(shapes.faults('escrow/unknown', 'result', {}).length, 1);
+});
+
+test('the examples of the specification are of the types that the checks use', () => {
+  const shapes = readEscrowShapes();
+  const examples = codeBlocks(fs.readFileSync(kSpecification, 'utf8')).filter(({ words }) => words.startsWith('json '));
+  let checked = 0;
+  for (const { words, text } of examples) {
+    const [, name, part] = words.split(' ');
+    const value = JSON.parse(text);
+    if (shapes.knows(name, part)) assert.deepEqual(shapes.faults(name, part, value), [], words);
+    else if (['Subject', 'Change', 'Review', 'Grant'].includes(name)) assert.deepEqual(shapes.typeFaults(name, value), [], words);
+    else continue;
+    ++checked;
+  }
+  assert.ok(checked >= 30, `only ${checked} examples were found`);
+});
+
+test('every method and notification of the specification has its types', () => {
+  const shapes = readEscrowShapes();
+  const headings = [...fs.readFileSync(kSpecification, 'utf8').matchAll(/^### `(escrow\/[\w/]+)`(.*)$/gm)];
+  for (const [, method, rest] of headings) {
+    assert.ok(shapes.knows(method, rest.includes('notification') ? 'params' : 'result'), method);
+  }
+  assert.ok(headings.length >= 30);
 });
 
 test('the meta model finds a wrong message, where it is present', (context) => {
