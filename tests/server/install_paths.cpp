@@ -1,0 +1,20 @@
+#include "server/install_paths.h"
+
+#include <filesystem>
+
+#include "tests/catch.h"
+
+using namespace escrow::server;
+
+TEST_CASE("the parts are found from the program's own place, wherever the tree was moved") {
+  CHECK(install_paths_of("/usr/bin/escrow").libexec_dir == "/usr/libexec/escrow");
+  CHECK(install_paths_of("/home/ada/.local/bin/escrow").libexec_dir == "/home/ada/.local/libexec/escrow");
+  CHECK(install_paths_of("/build/release/bin/escrow").libexec_dir == "/build/release/libexec/escrow");
+}
+
+TEST_CASE("the running program finds itself") {
+  const auto paths = find_install_paths();
+  REQUIRE(paths);
+  CHECK(std::filesystem::exists(paths->program));
+  CHECK(std::filesystem::path(paths->program).filename() == "server_tests");
+}
