@@ -17,16 +17,6 @@ const LazyRegex& user_input() {
   return regex;
 }
 
-/// The line, blank where `keep` says no.
-template <class Keep>
-std::string blank_out(std::string_view line, const KindMask& kinds, Keep keep) {
-  std::string out(line);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (!keep(kinds[i])) out[i] = ' ';
-  }
-  return out;
-}
-
 }  // namespace
 
 void HunkView::classify() const {
@@ -54,14 +44,21 @@ const KindMask& HunkView::kinds(std::size_t index) const {
   return kinds_[index];
 }
 
-std::string HunkView::code_of(std::size_t index) const {
-  return blank_out(lines()[index].text, kinds(index),
-                   [](char kind) { return kind == static_cast<char>(TextKind::code); });
+TopicMask HunkView::topics(std::size_t index) const {
+  if (topics_.empty()) {
+    topics_.reserve(lines().size());
+    for (const DiffLine& line : lines()) topics_.push_back(topics_of(line.text));
+  }
+  return topics_[index];
 }
 
 std::string HunkView::text_of(std::size_t index) const {
-  return blank_out(lines()[index].text, kinds(index),
-                   [](char kind) { return kind != static_cast<char>(TextKind::comment); });
+  std::string out = lines()[index].text;
+  const KindMask& mask = kinds(index);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (mask[i] == static_cast<char>(TextKind::comment)) out[i] = ' ';
+  }
+  return out;
 }
 
 bool HunkView::has_user_input() const {

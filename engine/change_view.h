@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/diff.h"
+#include "engine/line_topics.h"
 #include "engine/path_class.h"
 #include "engine/source_text.h"
 
@@ -22,8 +23,9 @@ class HunkView {
   /// Code, string or comment for each byte of line `index`.
   const KindMask& kinds(std::size_t index) const;
 
-  /// The line with comments and the insides of strings blanked out.
-  std::string code_of(std::size_t index) const;
+  /// What line `index` may be about.
+  bool is_about(std::size_t index, Topic topic) const { return (topics(index) & bit(topic)) != 0; }
+
   /// The line with comments blanked out.
   std::string text_of(std::size_t index) const;
 
@@ -34,10 +36,12 @@ class HunkView {
 
  private:
   void classify() const;
+  TopicMask topics(std::size_t index) const;
 
   const Hunk* hunk_;
   Language language_;
   mutable std::vector<KindMask> kinds_;
+  mutable std::vector<TopicMask> topics_;
   mutable std::optional<bool> user_input_;
 };
 

@@ -159,19 +159,6 @@ void find_doubtful_crypto(const FileView& file, const HunkView& hunk, std::size_
                                         : "a fast hash does not protect passwords"});
 }
 
-bool may_be_doubtful_crypto(std::string_view text) {
-  static const auto index = [] {
-    NeedleIndex needles;
-    for (const std::string_view word : {"md5", "sha1", "sha-1", "rand", "uniqid", "sha2", "sha5", "sha3"})
-      needles.add(word, 0);
-    needles.build();
-    return needles;
-  }();
-  bool found = false;
-  index.scan(text, [&](NeedleIndex::Id) { found = true; });
-  return found;
-}
-
 // --- One hit
 // ---------------------------------------------------------------------------------------------------------------
 
@@ -212,7 +199,8 @@ void find_line_patterns(const FileView& file, Findings& findings) {
       matcher().match(
           file.facts, line.text, [&]() -> const KindMask& { return hunk.kinds(i); }, hits);
       for (const PatternHit& hit : hits) report_hit(file, hunk, i, hit, findings);
-      if (file.facts.has(kSource) && may_be_doubtful_crypto(line.text)) find_doubtful_crypto(file, hunk, i, findings);
+      if (file.facts.has(kSource) && hunk.is_about(i, Topic::hash_or_random))
+        find_doubtful_crypto(file, hunk, i, findings);
     }
   }
 }

@@ -42,6 +42,9 @@ void NeedleIndex::assign_classes() {
 }
 
 void NeedleIndex::build_trie(std::vector<std::vector<Id>>& outputs) {
+  std::size_t bytes = 1;
+  for (const Word& word : words_) bytes += word.text.size();
+  next_.reserve(bytes * width_);  // at most one state a byte: no copying while it grows
   next_.assign(width_, kNoState);
   outputs.resize(1);
   for (const Word& word : words_) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -128,7 +129,16 @@ void find_redirections(const FileView& file, const HunkView& hunk, Findings& fin
 // --- Code that runs on install
 // ------------------------------------------------------------------------------------------
 
+bool can_run_on_install(const PathFacts& facts) {
+  const std::string_view name = base_name(facts.lower);
+  constexpr std::array<std::string_view, 8> kNames{"package.json", "setup.py", "composer.json", "extconf.rb",
+                                                   "binding.gyp",  "build.rs", ".npmrc",        ".yarnrc.yml"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() || name.ends_with(".gemspec") ||
+         facts.lower.find("debian/") != std::string::npos;
+}
+
 void find_install_scripts(const FileView& file, const HunkView& hunk, Findings& findings) {
+  if (!can_run_on_install(file.facts)) return;
   static const LazyRegex npm_hook(
       R"re(^\s*"(preinstall|install|postinstall|preprepare|prepare|postprepare|prepublish|preuninstall|postuninstall|dependencies)"\s*:\s*"([^"]*)")re");
   static const LazyRegex harmless(
@@ -205,8 +215,9 @@ void find_loose_references(const FileView& file, const HunkView& hunk, Findings&
       R"re(^\s*rev:\s*["']?(?:main|master|develop|HEAD|latest)\b|\?ref=(?:main|master|develop|HEAD)\b|\bsource\s*=\s*["']git::[^"']*[^0-9a-f"'][^"'?]*["']\s*$|raw\.githubusercontent\.com/[^/\s]+/[^/\s]+/(?:main|master)/|\b(?:npx|bunx|pnpm dlx|uvx|pipx run)\s+(?:-\S+\s+)*\S+@latest\b|\bgo\s+install\s+\S+@(?:latest|master|main)\b|\bcargo\s+install\s+--git\s)re");
   const bool docker = file.facts.language == Language::dockerfile;
   const bool manifest = file.facts.has(kContainer | kWorkflow) && !docker;
-  for (const DiffLine& line : hunk.lines()) {
-    if (line.kind != LineKind::added) continue;
+  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+    const DiffLine& line = hunk.lines()[i];
+    if (line.kind != LineKind::added || !hunk.is_about(i, Topic::reference)) continue;
     const std::string_view name = docker     ? from.capture(line.text)
                                   : manifest ? image.capture(line.text)
                                              : std::string_view();

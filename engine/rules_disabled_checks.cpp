@@ -155,6 +155,7 @@ void find_silenced_scanners(const FileView& file, Findings& findings) {
     for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
       const DiffLine& line = hunk.lines()[i];
       if (line.kind != LineKind::added) continue;
+      if (!hunk.is_about(i, Topic::scanner_mark)) continue;
       std::size_t begin = 0, end = 0;
       if (!silenced_scanner().find(line.text, 0, begin, end)) continue;
       if (hunk.kinds(i)[begin] == static_cast<char>(TextKind::string)) continue;

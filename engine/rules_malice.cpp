@@ -189,21 +189,21 @@ struct Line {
 };
 
 /// The added lines of one hunk that match.
-std::vector<Line> added_matching(const HunkView& hunk, const LazyRegex& regex) {
+std::vector<Line> added_matching(const HunkView& hunk, Topic topic, const LazyRegex& regex) {
   std::vector<Line> out;
   for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
-    if (hunk.lines()[i].kind == LineKind::added && regex.matches(hunk.text_of(i))) out.push_back({&hunk, i});
+    if (hunk.lines()[i].kind == LineKind::added && hunk.is_about(i, topic) && regex.matches(hunk.text_of(i)))
+      out.push_back({&hunk, i});
   }
   return out;
 }
 
-bool has_any_word(const FileView& file, std::initializer_list<std::string_view> words) {
+bool adds_lines_about(const FileView& file, Topic topic) {
   return std::any_of(file.hunks.begin(), file.hunks.end(), [&](const HunkView& hunk) {
-    return std::any_of(hunk.lines().begin(), hunk.lines().end(), [&](const DiffLine& line) {
-      return line.kind == LineKind::added && std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-               return line.text.find(word) != std::string::npos;
-             });
-    });
+    for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+      if (hunk.lines()[i].kind == LineKind::added && hunk.is_about(i, topic)) return true;
+    }
+    return false;
   });
 }
 
@@ -228,10 +228,11 @@ const LazyRegex& wiring() {
 }
 
 void find_reverse_shells(const FileView& file, Findings& findings) {
-  if (!file.facts.has(kSource) || !has_any_word(file, {"sh\"", "sh'", "sh -i", "cmd", "powershell", "pty."})) return;
+  if (!file.facts.has(kSource) || !adds_lines_about(file, Topic::shell)) return;
   for (const HunkView& hunk : file.hunks) {
-    const auto sockets = added_matching(hunk, socket_use()), shells = added_matching(hunk, shell_use()),
-               wires = added_matching(hunk, wiring());
+    const auto sockets = added_matching(hunk, Topic::socket, socket_use()),
+               shells = added_matching(hunk, Topic::shell, shell_use()),
+               wires = added_matching(hunk, Topic::wiring, wiring());
     if (sockets.empty() || shells.empty() || wires.empty()) continue;
     for (const auto* lines : {&sockets, &shells, &wires}) {
       for (const Line& line : *lines) findings.add(file, {.rule = "reverse-shell", .line = line.line().new_line});
@@ -262,14 +263,12 @@ const LazyRegex& verified() {
 
 void find_fetch_then_run(const FileView& file, Findings& findings) {
   if (!file.facts.has(kSource | kScript | kWorkflow) || file.facts.has(kDocs)) return;
-  if (!has_any_word(file,
-                    {"curl", "wget", "urlretrieve", "ownload", "http", "fetch(", "Invoke-Web", "aria2c", "reqwest"}))
-    return;
+  if (!adds_lines_about(file, Topic::download)) return;
   for (const HunkView& hunk : file.hunks) {
-    const auto downloads = added_matching(hunk, download());
+    const auto downloads = added_matching(hunk, Topic::download, download());
     if (downloads.empty()) continue;
-    const auto runs = added_matching(hunk, run_of_file());
-    if (!added_matching(hunk, verified()).empty()) continue;
+    const auto runs = added_matching(hunk, Topic::run_of_file, run_of_file());
+    if (!added_matching(hunk, Topic::verified, verified()).empty()) continue;
     for (const Line& from : downloads) {
       const bool is_run =
           std::any_of(runs.begin(), runs.end(), [&](const Line& run) { return run.index > from.index; });
@@ -298,31 +297,11 @@ const LazyRegex& sending() {
 
 void find_exfiltration(const FileView& file, Findings& findings) {
   if (!file.facts.has(kSource | kScript | kWorkflow) || file.facts.has(kDocs)) return;
-  if (!has_any_word(file, {"env",
-                           "Env",
-                           "ENV",
-                           ".ssh",
-                           ".aws",
-                           "id_rsa",
-                           "/etc/",
-                           ".netrc",
-                           ".npmrc",
-                           "cookie",
-                           "torage",
-                           "Login Data",
-                           "169.254",
-                           "id_ed25519",
-                           ".kube",
-                           ".gnupg",
-                           ".git-credentials",
-                           "keychain",
-                           "find-generic",
-                           "wallet"}))
-    return;
+  if (!adds_lines_about(file, Topic::harvest)) return;
   std::vector<Line> sources, sinks;
   for (const HunkView& hunk : file.hunks) {
-    for (const Line& line : added_matching(hunk, harvest())) sources.push_back(line);
-    for (const Line& line : added_matching(hunk, sending())) sinks.push_back(line);
+    for (const Line& line : added_matching(hunk, Topic::harvest, harvest())) sources.push_back(line);
+    for (const Line& line : added_matching(hunk, Topic::sending, sending())) sinks.push_back(line);
   }
   if (sources.empty()) return;
   for (const Line& sink : sinks) findings.add(file, {.rule = "data-exfiltration", .line = sink.line().new_line});
@@ -383,7 +362,8 @@ void find_payloads(const FileView& file, Findings& findings) {
       const bool codes =
           !blob && line.text.find_first_of("0123456789") != std::string::npos && char_codes().matches(line.text);
       if (!blob && !codes) continue;
-      const auto decoders = added_matching(hunk, decoder()), runs = added_matching(hunk, execution());
+      const auto decoders = added_matching(hunk, Topic::decoder, decoder()),
+                 runs = added_matching(hunk, Topic::execution, execution());
       const bool is_run = !decoders.empty() && !runs.empty();
       if (is_run) {
         for (const Line& run : runs) findings.add(file, {.rule = "obfuscated-payload", .line = run.line().new_line});

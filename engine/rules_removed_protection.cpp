@@ -204,19 +204,27 @@ std::optional<std::string> first_lost(const std::vector<std::string>& words, con
   return std::nullopt;
 }
 
+/// The first word of this sort in the line that the file no longer has.
+std::optional<std::string> lost_word(const HunkView& hunk, std::size_t index, Topic topic, const LazyRegex& regex,
+                                     const std::string& text, const std::string& file_lower) {
+  if (!hunk.is_about(index, topic)) return std::nullopt;
+  return first_lost(words_in(regex, text), file_lower);
+}
+
 /// What a removed line protected that the new side of the file does not. `hunk_text` is what stands in its place:
 /// another check of the same sort there is a change of mechanism.
-std::optional<Loss> find_loss(const std::string& text, const std::string& hunk_text, const std::string& file_lower) {
-  const auto auth = first_lost(words_in(auth_word(), text), file_lower);
+std::optional<Loss> find_loss(const HunkView& hunk, std::size_t index, const std::string& text,
+                              const std::string& hunk_text, const std::string& file_lower) {
+  const auto auth = lost_word(hunk, index, Topic::access, auth_word(), text, file_lower);
   if (auth && !auth_word().matches(hunk_text))
     return Loss{"auth-check-removed", 0, "`" + *auth + "` is no longer checked"};
-  if (query_or_condition().matches(text)) {
-    const auto who = first_lost(words_in(identity_in_query(), text), file_lower);
+  if (hunk.is_about(index, Topic::identity) && query_or_condition().matches(text)) {
+    const auto who = lost_word(hunk, index, Topic::identity, identity_in_query(), text, file_lower);
     if (who && !identity_in_query().matches(hunk_text) && !hunk_text.empty()) {
       return Loss{"auth-check-removed", 0, "what is read is no longer narrowed to `" + *who + "`"};
     }
   }
-  const auto check = first_lost(words_in(validation_word(), text), file_lower);
+  const auto check = lost_word(hunk, index, Topic::validation, validation_word(), text, file_lower);
   if (check && !validation_word().matches(hunk_text)) return Loss{"validation-removed", 0, "`" + *check + "` is gone"};
   return std::nullopt;
 }
@@ -226,6 +234,9 @@ void find_lost_guards(const FileView& file, const HunkView& hunk, const Block& b
   const std::string hunk_text = added_text_of(hunk);
   std::set<std::string_view> told;
   for (const std::size_t i : block.removed) {
+    const bool is_candidate =
+        hunk.is_about(i, Topic::access) || hunk.is_about(i, Topic::identity) || hunk.is_about(i, Topic::validation);
+    if (!is_candidate) continue;
     const std::string text = hunk.text_of(i);
     // An import says nothing about what is checked.
     if (text.find_first_not_of(' ') == std::string::npos || is_definition(text) ||
@@ -234,7 +245,7 @@ void find_lost_guards(const FileView& file, const HunkView& hunk, const Block& b
     static const LazyRegex import_line(
         R"re(^\s*(?:import|from|use|using|require|#include|const\s+\{?[\w\s,]+\}?\s*=\s*require)\b)re");
     if (import_line.matches(text)) continue;
-    const auto loss = find_loss(text, hunk_text, file_lower);
+    const auto loss = find_loss(hunk, i, text, hunk_text, file_lower);
     if (!loss || !told.insert(loss->rule).second) continue;
     findings.add(
         file, {.rule = loss->rule, .line = hunk.lines()[i].new_line, .weight = loss->weight, .message = loss->message});
@@ -251,6 +262,7 @@ void find_fewer_guards(const FileView& file, const HunkView& hunk, Findings& fin
     removed += block.removed.size();
     added += block.added.size();
     for (const std::size_t i : block.removed) {
+      if (!hunk.is_about(i, Topic::condition)) continue;
       const std::string text = hunk.text_of(i);
       if (is_gone_with_function(hunk, block, i) || !comparison_guard().matches(text) ||
           !denies_soon(hunk, i, LineKind::added))
@@ -258,7 +270,8 @@ void find_fewer_guards(const FileView& file, const HunkView& hunk, Findings& fin
       if (before++ == 0) first = i;
       bounded = bounded || bound_word().matches(text);
     }
-    for (const std::size_t i : block.added) after += comparison_guard().matches(hunk.text_of(i)) ? 1 : 0;
+    for (const std::size_t i : block.added)
+      after += hunk.is_about(i, Topic::condition) && comparison_guard().matches(hunk.text_of(i)) ? 1 : 0;
   }
   if (before <= after || added >= removed) return;
   const bool access = is_about_access(file, hunk, first) && auth_word().matches(hunk.text_of(first));
@@ -398,11 +411,13 @@ void find_changed_operators(const FileView& file, const HunkView& hunk, const Bl
   constexpr std::size_t kMaxBlock = 40;  // larger blocks are rewrites, and pairing is quadratic
   if (block.removed.size() > kMaxBlock || block.added.size() > kMaxBlock) return;
   for (const std::size_t r : block.removed) {
+    if (!hunk.is_about(r, Topic::condition)) continue;
     const std::string before = hunk.text_of(r);
     if (!is_condition(before)) continue;
     const Operators old_operators = operators_of(before);
     for (const std::size_t a : block.added) {
       const std::string now = hunk.text_of(a);
+      if (old_operators.skeleton != operators_of(now).skeleton) continue;
       const bool refuses = denies_soon(hunk, a, LineKind::removed);
       const bool loops = now.find("for") != std::string::npos || now.find("while") != std::string::npos;
       report_operator(file, hunk, a, compare_operators(old_operators, operators_of(now), refuses, loops), refuses,
@@ -434,7 +449,9 @@ std::optional<std::string_view> rule_of_function(const FileView& file, const std
 
 /// A whole definition on one added line that was not there before decides nothing yet.
 void find_constant_answers(const FileView& file, const HunkView& hunk, const Block& block, Findings& findings) {
+  constexpr std::size_t kLongestConstant = 120;  // `func allowed(u User) bool { return true }`
   for (const std::size_t a : block.added) {
+    if (!hunk.is_about(a, Topic::constant) || hunk.lines()[a].text.size() > kLongestConstant) continue;
     const std::string text = hunk.text_of(a);
     const bool passes = is_constant_pass(text);
     if (!passes && !is_empty_return(text)) continue;
@@ -477,8 +494,8 @@ bool lets_in_soon(const HunkView& hunk, std::size_t index) {
 
 void find_back_doors(const FileView& file, const HunkView& hunk, const Block& block, Findings& findings) {
   for (const std::size_t a : block.added) {
+    if (!hunk.is_about(a, Topic::equality)) continue;
     const std::string text = hunk.text_of(a);
-    if (text.find("==") == std::string::npos && text.find(".eq") == std::string::npos) continue;
     if (!magic_comparison().matches(text) || !lets_in_soon(hunk, a)) continue;
     findings.add(file, {.rule = "auth-check-removed",
                         .line = hunk.lines()[a].new_line,

@@ -41,6 +41,7 @@ Balance weigh(const HunkView& hunk) {
   for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
     const DiffLine& line = hunk.lines()[i];
     if (line.kind == LineKind::context) continue;
+    if (!hunk.is_about(i, Topic::assertion)) continue;
     const std::string text = hunk.text_of(i);
     const int sign = line.kind == LineKind::added ? 1 : -1;
     if (test_case().matches(text)) {
