@@ -40,7 +40,7 @@ struct Setting {
 TEST_CASE("with no file at all the built-in policy holds") {
   const Setting setting;
   const auto policy = setting.load();
-  REQUIRE(policy);
+  REQUIRE(policy.has_value());
   CHECK(policy->version == engine::builtin_policy().version);
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("a broken policy file is an error with its place, never skipped") {
   const auto file = setting.workspace / ".escrow/policy.yaml";
   setting.workspace.write(".escrow/policy.yaml", "rules: yes\n");
   const auto policy = setting.load();
-  REQUIRE_FALSE(policy);
+  REQUIRE_FALSE(policy.has_value());
   CHECK(policy.error().message == file + ":1:8: rules: expected a list of rules, found \"yes\"");
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("an attack: a workspace policy behind a symbolic link is refused, and 
     std::filesystem::create_directory_symlink(setting.home / "elsewhere", setting.workspace / ".escrow");
   }
   const auto policy = setting.load();
-  REQUIRE_FALSE(policy);
+  REQUIRE_FALSE(policy.has_value());
   CHECK(policy.error().message.find("symbolic link") != std::string::npos);
   CHECK(policy.error().message.find("hidden") == std::string::npos);
 }
@@ -76,7 +76,7 @@ TEST_CASE("an attack: a FIFO in place of the policy does not hang the reader") {
   std::filesystem::create_directories(setting.workspace / ".escrow");
   REQUIRE(::mkfifo((setting.workspace / ".escrow/policy.yaml").c_str(), 0600) == 0);
   const auto policy = setting.load();
-  REQUIRE_FALSE(policy);
+  REQUIRE_FALSE(policy.has_value());
   CHECK(policy.error().message.find("not a regular file") != std::string::npos);
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("an attack: a user policy that others may write is refused") {
   setting.home.write("config/policy.yaml", "mode: observe\n");
   std::filesystem::permissions(file, std::filesystem::perms(0666));
   const auto policy = setting.load();
-  REQUIRE_FALSE(policy);
+  REQUIRE_FALSE(policy.has_value());
   CHECK(policy.error().message == file + ": can be written by others; run chmod go-w on it");
 }
 
@@ -95,14 +95,14 @@ TEST_CASE("an attack: a policy of gigabytes is refused before it is read") {
   const auto file = setting.workspace / ".escrow/policy.yaml";
   setting.workspace.write(".escrow/policy.yaml", std::string(kMaxPolicyBytes + 1, '#'));
   const auto policy = setting.load();
-  REQUIRE_FALSE(policy);
+  REQUIRE_FALSE(policy.has_value());
   CHECK(policy.error().message == file + ": is larger than 1 MiB; a policy is written by hand");
 }
 
 TEST_CASE("places follow XDG, and relative values are ignored as it asks") {
   const auto places = find_places(environment({{"HOME", "/home/ada"}, {"XDG_CONFIG_HOME", "relative"}}),
                                   Overrides::ignore, {"/home/ada/project"});
-  REQUIRE(places);
+  REQUIRE(places.has_value());
   CHECK(places->config_dir == "/home/ada/.config/escrow");
   CHECK(places->state_dir == "/home/ada/.local/state/escrow");
   CHECK(places->grants_file == "/home/ada/.local/state/escrow/grants.json");
@@ -110,7 +110,7 @@ TEST_CASE("places follow XDG, and relative values are ignored as it asks") {
   const auto moved = find_places(
       environment({{"HOME", "/home/ada"}, {"XDG_STATE_HOME", "/var/ada"}, {"XDG_RUNTIME_DIR", "/run/user/7"}}),
       Overrides::ignore, {});
-  REQUIRE(moved);
+  REQUIRE(moved.has_value());
   CHECK(moved->state_dir == "/var/ada/escrow");
   CHECK(moved->runtime_dir == "/run/user/7/escrow");
 }
@@ -119,7 +119,7 @@ TEST_CASE("a private directory of the person's own is taken as an override") {
   const TempDir own;
   const auto places = find_places(environment({{"HOME", "/home/ada"}, {"ESCROW_STATE_DIR", own.path() + "/"}}),
                                   Overrides::honour, {"/home/ada/project"});
-  REQUIRE(places);
+  REQUIRE(places.has_value());
   CHECK(places->state_dir == own.path());
   CHECK(places->grants_file == own / "grants.json");
 }
@@ -128,7 +128,7 @@ TEST_CASE("an attack: overrides are ignored where an agent's environment could s
   const TempDir own;
   const auto places =
       find_places(environment({{"HOME", "/home/ada"}, {"ESCROW_STATE_DIR", own.path()}}), Overrides::ignore, {});
-  REQUIRE(places);
+  REQUIRE(places.has_value());
   CHECK(places->state_dir == "/home/ada/.local/state/escrow");
 }
 
@@ -160,15 +160,15 @@ TEST_CASE("an attack: an override that somebody else could fill is refused") {
 
 TEST_CASE("a private directory is made 0700, and one that is open to others is refused") {
   const TempDir base;
-  REQUIRE(make_private_dir(base / "a/b/state"));
+  REQUIRE(make_private_dir(base / "a/b/state").has_value());
   struct stat status {};
   REQUIRE(::stat((base / "a/b/state").c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0700);
-  REQUIRE(make_private_dir(base / "a/b/state"));
+  REQUIRE(make_private_dir(base / "a/b/state").has_value());
   std::filesystem::permissions(base / "a/b/state", std::filesystem::perms(0750));
-  CHECK_FALSE(make_private_dir(base / "a/b/state"));
+  CHECK_FALSE(make_private_dir(base / "a/b/state").has_value());
   std::filesystem::create_directory_symlink(base / "a", base / "link");
-  CHECK_FALSE(make_private_dir(base / "link"));
+  CHECK_FALSE(make_private_dir(base / "link").has_value());
 }
 
 TEST_CASE("the workspace is the nearest directory upwards that holds .git") {
@@ -178,7 +178,7 @@ TEST_CASE("the workspace is the nearest directory upwards that holds .git") {
   std::filesystem::create_directories(base / "repo/.git");
   CHECK(*workspace_root_around(base / "repo/deep/inside") == base / "repo");
   CHECK(*workspace_root_around(base / "plain") == base / "plain");
-  CHECK_FALSE(workspace_root_around(base / "missing"));
+  CHECK_FALSE(workspace_root_around(base / "missing").has_value());
   base.write("worktree/.git", "gitdir: elsewhere\n");
   CHECK(*workspace_root_around(base / "worktree") == base / "worktree");
 }

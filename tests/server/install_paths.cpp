@@ -14,7 +14,7 @@ TEST_CASE("the parts are found from the program's own place, wherever the tree w
 
 TEST_CASE("the running program finds itself") {
   const auto paths = find_install_paths();
-  REQUIRE(paths);
+  REQUIRE(paths.has_value());
   CHECK(std::filesystem::exists(paths->program));
   CHECK(std::filesystem::path(paths->program).filename() == "server_tests");
 }
