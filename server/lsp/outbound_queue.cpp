@@ -7,7 +7,11 @@ namespace escrow::server::lsp {
 bool OutboundQueue::push(Outgoing message) {
   const auto older = message.coalesce_key.empty() ? latest_.end() : latest_.find(message.coalesce_key);
   if (older != latest_.end() && bytes_ > limits_.coalesce_above) forget(older->second);
-  append(std::move(message));
+  const Number number = next_++;
+  bytes_ += message.body.size();
+  if (!message.coalesce_key.empty()) latest_[message.coalesce_key] = number;
+  if (std::set<Number>* numbers = droppable(message)) numbers->insert(number);
+  messages_.emplace(number, std::move(message));
   while (bytes_ > limits_.drop_above && (drop_oldest(first_) || drop_oldest(second_))) {
   }
   return bytes_ <= limits_.give_up_above;
@@ -15,36 +19,30 @@ bool OutboundQueue::push(Outgoing message) {
 
 std::optional<std::string> OutboundQueue::pop() {
   if (messages_.empty()) return std::nullopt;
-  std::string body = std::move(messages_.front().body);
+  const auto oldest = messages_.begin();
+  std::string body = std::move(oldest->second.body);
   bytes_ -= body.size();
-  messages_.front().body.clear();
-  forget(messages_.begin());
+  oldest->second.body.clear();
+  forget(oldest->first);
   return body;
 }
 
-void OutboundQueue::append(Outgoing message) {
-  bytes_ += message.body.size();
-  const Position position = messages_.insert(messages_.end(), std::move(message));
-  if (!position->coalesce_key.empty()) latest_[position->coalesce_key] = position;
-  if (std::deque<Position>* list = droppable(*position)) list->push_back(position);
+void OutboundQueue::forget(Number number) {
+  const auto found = messages_.find(number);
+  bytes_ -= found->second.body.size();
+  const auto latest = latest_.find(found->second.coalesce_key);
+  if (latest != latest_.end() && latest->second == number) latest_.erase(latest);
+  if (std::set<Number>* numbers = droppable(found->second)) numbers->erase(number);
+  messages_.erase(found);
 }
 
-void OutboundQueue::forget(Position position) {
-  bytes_ -= position->body.size();
-  const auto latest = latest_.find(position->coalesce_key);
-  if (latest != latest_.end() && latest->second == position) latest_.erase(latest);
-  // Droppable messages leave oldest first, by pop as by drop, so this one stands at the front.
-  if (std::deque<Position>* list = droppable(*position)) list->pop_front();
-  messages_.erase(position);
-}
-
-bool OutboundQueue::drop_oldest(std::deque<Position>& droppable) {
+bool OutboundQueue::drop_oldest(const std::set<Number>& droppable) {
   if (droppable.empty()) return false;
-  forget(droppable.front());
+  forget(*droppable.begin());
   return true;
 }
 
-std::deque<OutboundQueue::Position>* OutboundQueue::droppable(const Outgoing& message) {
+std::set<OutboundQueue::Number>* OutboundQueue::droppable(const Outgoing& message) {
   switch (message.weight) {
     case Outgoing::Weight::required:
       return nullptr;

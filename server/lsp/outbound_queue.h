@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
-#include <list>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "server/lsp/connection.h"
@@ -38,19 +38,18 @@ class OutboundQueue {
   std::size_t size() const { return messages_.size(); }
 
  private:
-  using Messages = std::list<Outgoing>;
-  using Position = Messages::iterator;
+  using Number = std::uint64_t;  // counts up: the order of sending
 
-  void append(Outgoing message);
-  void forget(Position position);
-  bool drop_oldest(std::deque<Position>& droppable);
-  std::deque<Position>* droppable(const Outgoing& message);
+  void forget(Number number);
+  bool drop_oldest(const std::set<Number>& droppable);
+  std::set<Number>* droppable(const Outgoing& message);
 
   Limits limits_{};
-  Messages messages_;
-  std::map<std::string, Position, std::less<>> latest_;  // by coalesce_key
-  std::deque<Position> first_, second_;                  // droppable ones, oldest first
+  std::map<Number, Outgoing> messages_;
+  std::map<std::string, Number, std::less<>> latest_;  // by coalesce_key
+  std::set<Number> first_, second_;                    // droppable ones
   std::size_t bytes_ = 0;
+  Number next_ = 0;
 };
 
 }  // namespace escrow::server::lsp

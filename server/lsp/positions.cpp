@@ -135,8 +135,10 @@ void apply_changes(std::string& text, std::span<const protocol::TextDocumentCont
       continue;
     }
     const LineIndex index(text);
-    const auto [start, end] =
-        std::minmax(index.to_offset(change.range->start, encoding), index.to_offset(change.range->end, encoding));
+    const std::size_t one = index.to_offset(change.range->start, encoding);
+    const std::size_t other = index.to_offset(change.range->end, encoding);
+    const std::size_t start = std::min(one, other);
+    const std::size_t end = std::max(one, other);
     text.replace(start, end - start, change.text);
   }
 }

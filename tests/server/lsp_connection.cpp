@@ -326,7 +326,7 @@ TEST_CASE("calls to the client come back with its result, its error, or the end"
   session.put(R"({"jsonrpc":"2.0","id":"5","result":{"applied":true}})");
   session.connection().receive_end();
   session.run();
-  CHECK(heard == Lines{"applied", "not applied", "-32603 no", "-32603 result.applied: missing",
+  CHECK(heard == Lines{"applied", "not applied", "-32603 no", "-32603 result: expected object",
                        "-32803 the server is shutting down"});
 }
 
