@@ -71,6 +71,7 @@ struct LineState {
   std::vector<CommandJudgement> done;
   std::map<std::string, Taint, std::less<>> files;
   std::map<std::string, Taint, std::less<>> variables;
+  std::map<std::string, std::string, std::less<>> texts;  ///< files whose content the line itself wrote
   std::vector<std::vector<std::size_t>> children;
   std::vector<std::optional<Taint>> output;
 
@@ -88,6 +89,8 @@ void judge_editor(Case& c);
 void judge_shell(Case& c);
 void judge_interpreter(Case& c);
 void judge_evaluator(Case& c);
+/// Judges a file by the text that this very line wrote into it; false if that is not known.
+bool judge_written_text(Case& c, const Word& file);
 void judge_code(Case& c, std::string_view code);
 void judge_git(Case& c);
 void judge_fetcher(Case& c);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/command_case.h"
+#include "engine/inner_command.h"
 
 namespace escrow::engine {
 namespace {
@@ -117,7 +118,7 @@ bool only_asks_for_help(const Case& c) {
 class LineJudge {
  public:
   LineJudge(const ShellScript& script, const CommandScene& scene)
-      : line_{script, scene, scene.ground, {}, {}, {}, {}, {}} {
+      : line_{script, scene, scene.ground, {}, {}, {}, {}, {}, {}} {
     line_.children.resize(script.commands.size());
     line_.output.resize(script.commands.size());
     for (std::size_t i = 0; i < script.commands.size(); ++i) {
@@ -236,6 +237,7 @@ class LineJudge {
     }
     if ((taint & kDecoded) != 0)
       return c.note(Level::critical, bit(Category::obfuscation), "runs text that was just decoded");
+    if (judge_written_text(c, c.argv.front())) return;
     const Target target = c.place(c.argv.front());
     const bool known = contains(word, "node_modules/.bin/") || contains(word, "vendor/bin/") ||
                        contains(word, "venv/bin/") || contains(word, ".venv/bin/") ||
@@ -243,7 +245,7 @@ class LineJudge {
     if (known && c.profile != nullptr && target.zone == Zone::workspace) return judge_by_role(c);
     const bool project = target.zone == Zone::workspace &&
                          (in_list("configure gradlew mvnw autogen.sh rebar3 artisan bin/rails", base_name(word)) ||
-                          (is_artefact(target.path) && contains(lower(base_name(word)), "test")));
+                          (is_artefact(target.path) && contains(lower(target.path), "test")));
     if (project) return c.note(Level::low, bit(Category::build_test), "runs the project's own build or tests");
     c.note(Level::medium, bit(Category::inline_code),
            "runs a file whose content is not seen: " + std::string(word.substr(0, 120)));
@@ -328,7 +330,11 @@ class LineJudge {
     if (c.argv.empty() && c.command.redirects.empty()) return;
     for (const Redirect& redirect : c.command.redirects) {
       if (redirect.kind != RedirectKind::write && redirect.kind != RedirectKind::append) continue;
-      note_file(c.place(redirect.target).path, line_.output_of(c.index) & ~kLocalData);
+      const std::string path = c.place(redirect.target).path;
+      note_file(path, line_.output_of(c.index) & ~kLocalData);
+      line_.texts.erase(path);
+      const std::optional<std::string> text = printed_text(c.command);
+      if (text && redirect.kind == RedirectKind::write) line_.texts[path] = *text;
     }
     if (c.profile == nullptr) return;
     const Role role = c.profile->role;

@@ -78,7 +78,7 @@ constexpr ProfileGroup kGroups[] = {
      "", ""},
     {Role::writer,
      "bunzip2 bzip2 compress convert csplit dos2unix dot ffmpeg gunzip gzip lessc lz4 magick mkfifo mmdc mogrify "
-     "pandoc pigz plantuml qrencode rename rmdir sass split sponge uncompress unix2dos unxz unzstd xz zstd",
+     "pandoc pigz plantuml qrencode rename rmdir sass sponge uncompress unix2dos unxz unzstd xz zstd",
      "-m --mode -d --date -t -r --reference -S --suffix -b -l -n -o -f",
      "", ""},
     {Role::writer,
@@ -97,6 +97,7 @@ constexpr ProfileGroup kGroups[] = {
      "touch",
      "-d --date -t -r --reference",
      "", ""},
+    {Role::writer, "split", "-b -l -n -C -a --bytes --lines --filter", "", "--filter"},
     {Role::copier,
      "cp gcp install ln",
      "-t --target-directory -S --suffix -m --mode -o -g --owner --group --strip-program",

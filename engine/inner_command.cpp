@@ -254,6 +254,12 @@ const Word* shell_text(const Words& argv) {
       continue;
     }
     if (text.starts_with("--")) continue;
+    // `-euo pipefail`: the last letter takes the next word.
+    if (text.size() > 2 && text.front() == '-' && (text.back() == 'o' || text.back() == 'O') &&
+        text.find('c') == string_view::npos) {
+      ++i;
+      continue;
+    }
     if (text.size() < 2 || (text.front() != '-' && text.front() != '+')) return nullptr;
     if (text.front() == '-' && text.find('c') != string_view::npos) {
       for (std::size_t j = i + 1; j < argv.size(); ++j) {
@@ -292,9 +298,24 @@ bool reads_program_from_stdin(const Words& argv) {
   return true;
 }
 
+namespace {
+
+/// The body that `cat <<EOF` copies, if nothing in it expands.
+std::optional<std::string> here_text_of(const SimpleCommand& command) {
+  for (const Redirect& redirect : command.redirects) {
+    const bool here = redirect.kind == RedirectKind::here_doc || redirect.kind == RedirectKind::here_string;
+    if (here && !redirect.target.opaque) return redirect.target.text;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> printed_text(const SimpleCommand& command) {
-  if (command.argv.size() < 2) return std::nullopt;
+  if (command.argv.empty()) return std::nullopt;
   const string_view name = base_name(command.argv.front().text);
+  if (name == "cat" && command.argv.size() == 1) return here_text_of(command);
+  if (command.argv.size() < 2) return std::nullopt;
   if (name != "echo" && name != "printf") return std::nullopt;
   std::string out;
   std::size_t first = 1;

@@ -32,6 +32,7 @@ void judge_script_file(Case& c, const Word& word) {
   if (contains(word.text, "<(")) return judge_source_of_program(c, c.brought(), "runs the output of a command");
   const Taint taint = c.file_taint(word.text);
   if (taint != 0) judge_source_of_program(c, taint, "runs a file written a moment ago");
+  if (judge_written_text(c, word)) return;
   if (contains(word.text, "://"))
     return c.note(Level::critical, Category::remote_code | Category::network, "runs text downloaded from the network");
   const Target target = c.place(word);
@@ -69,6 +70,20 @@ const Word* here_text(const Case& c) {
 
 }  // namespace
 
+bool judge_written_text(Case& c, const Word& file) {
+  const auto known = c.line.texts.find(c.place(file).path);
+  if (known == c.line.texts.end()) return false;
+  const bool script = c.profile != nullptr && c.profile->role == Role::interpreter;
+  if (script || known->second.starts_with("#!/usr/bin/env python") || known->second.starts_with("#!/usr/bin/python")) {
+    judge_code(c, known->second);
+    return true;
+  }
+  const ScriptJudgement inner = c.judge_text(known->second);
+  c.note(Level::low, bit(Category::inline_code), "runs a script written on the same line");
+  c.note(inner.level, inner.categories & ~bit(Category::read_only), inner.message);
+  return true;
+}
+
 bool is_project_script(string_view path) {
   const std::string folded = lower(path);
   const string_view name = base_name(folded);
@@ -91,6 +106,10 @@ void judge_shell(Case& c) {
   const Word* text = shell_text(c.argv);
   const Taint brought = c.brought();
   if (text != nullptr) {
+    // `xargs -I{} sh -c '{}'`: what arrives is the program.
+    if (contains(text->text, "{}") && c.wrapped_by("xargs gxargs parallel")) {
+      return judge_source_of_program(c, c.input(), "has a shell run text from its input");
+    }
     if (!text->opaque) return;
     if ((brought & (kFromNetwork | kDecoded)) != 0) return judge_source_of_program(c, brought, "");
     // `bash -c "make $TARGET"` was read as far as it can be; nothing but an expansion was not.
@@ -146,6 +165,7 @@ void judge_evaluator(Case& c) {
     return judge_source_of_program(c, taint | (reads_stdin_by_name(file.text) ? c.input() : 0),
                                    "sources the output of a command");
   }
+  if (judge_written_text(c, file)) return;
   const Taint written = c.file_taint(file.text);
   if (written != 0) return judge_source_of_program(c, written, "sources a file written a moment ago");
   const string_view text = file.text;
@@ -185,8 +205,8 @@ constexpr std::array<string_view, 22> kFetches = {"urllib",
                                                   "require(\"http",
                                                   "aiohttp",
                                                   "http.request"};
-constexpr std::array<string_view, 17> kDecodes = {
-    "b64decode", "fromhex",    "unhexlify", "zlib.decompress", "codecs.decode", "atob(",
+constexpr std::array<string_view, 18> kDecodes = {
+    "b64decode",      "decode_base64", "fromhex",    "unhexlify", "zlib.decompress", "codecs.decode", "atob(",
     "'base64'",  "\"base64\"", "decode64",  "gzinflate",       "base64_decode", "unpack(",
     "pack(",     "rot13",      "a85decode", "b32decode",       "fromcharcode"};
 constexpr std::array<string_view, 18> kProcesses = {
@@ -219,9 +239,11 @@ bool calls_plainly(string_view text, string_view name) {
   for (std::size_t at = text.find(name); at != string_view::npos; at = text.find(name, at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1];
     const std::size_t after = text.find_first_not_of(' ', at + name.size());
-    const bool call = after != string_view::npos &&
+    const bool word = name == "eval" && after > at + name.size() && after < text.size() &&
+                      std::isalpha(static_cast<unsigned char>(text[after])) != 0;
+    const bool call = after != string_view::npos && (word ||
                       (text[after] == '(' ||
-                       (after > at + name.size() && std::string_view("\"'$`").find(text[after]) != string_view::npos));
+                       (after > at + name.size() && std::string_view("\"'$`").find(text[after]) != string_view::npos)));
     if (call && std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '.' && before != '_') return true;
   }
   return false;

@@ -85,7 +85,13 @@ void judge_copier(Case& c, const Arguments& args) {
   }
   if (sources < args.positionals.size()) c.writes(*args.positionals.back());
   if (c.key == "ln" && sources > 0 && args.has("-s --symbolic")) {
-    const Target target = c.place(*args.positionals.front());
+    // What a relative link means depends on where the link lies.
+    Ground at_link = c.line.ground;
+    const std::string link = sources < args.positionals.size() ? args.positionals.back()->text : std::string();
+    if (const std::size_t slash = link.rfind('/'); slash != std::string::npos && !link.starts_with('/')) {
+      at_link.cwd = at_link.cwd.empty() ? link.substr(0, slash) : at_link.cwd + "/" + link.substr(0, slash);
+    }
+    const Target target = locate(*args.positionals.front(), at_link);
     if (target.zone == Zone::above || target.zone == Zone::home || target.zone == Zone::system ||
         target.zone == Zone::filesystem_root || target.zone == Zone::home_root) {
       c.note(Level::medium, bit(Category::path_escape), "makes a link out of the workspace");
@@ -206,6 +212,7 @@ void judge_writer(Case& c, const Arguments& args) {
     else
       c.writes(*word);
   }
+  judge_run_options(c, args);
   if (!to_stdout) c.note(Level::low, bit(Category::workspace_write), "writes files in the workspace");
 }
 

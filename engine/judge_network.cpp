@@ -211,8 +211,11 @@ void judge_ssh_options(Case& c, const Arguments& args) {
     if (option.name == "-o") {
       const std::string text = lower(*option.value);
       const std::string key = text.substr(0, text.find_first_of("= "));
-      if (in_list(kRunningKeys, key) && !contains(text, "proxycommand=none"))
+      const std::size_t value = option.value->find_first_of("= ");
+      if (in_list(kRunningKeys, key) && !contains(text, "proxycommand=none")) {
+        if (value != std::string::npos) c.launches(string_view(*option.value).substr(value + 1), true);
         c.note(Level::high, Category::inline_code | Category::network, "has ssh run a command on this machine");
+      }
     }
     if (option.name == "-S" && c.key != "ssh")
       c.note(Level::high, bit(Category::inline_code), "names the program used as transport");

@@ -285,7 +285,8 @@ class TreeReader {
     std::string name;
     std::vector<Word> values;
     const ShellFrame body = within(frame, CommandContext::loop);
-    std::vector<TSNode> groups;
+    std::vector<TSNode> groups, nested;
+    SimpleCommand assignment;
     each_child(node, [&](TSNode child) {
       if (!ts_node_is_named(child)) return;
       if (kind_of(child) == Kind::container) return groups.push_back(child);
@@ -293,11 +294,20 @@ class TreeReader {
         name = source(child);
         return;
       }
+      collect_nested(child, nested);
+      if (kind_of(child) == Kind::substitution || !nested.empty()) {
+        assignment.assignments = {{name, target_of(child)}};
+        assignment.span = text_.span(ts_node_start_byte(child), ts_node_end_byte(child));
+      }
       for (Word& word : resolve_words(source(child), ts_node_start_byte(child), builder_.variables())) {
         values.push_back(std::move(word));
       }
-      visit_loose_words(child, frame);
     });
+    // `for x in $(cmd)`: the variable carries what the command prints.
+    if (!nested.empty()) {
+      const std::size_t owner = builder_.add_command(std::move(assignment), body);
+      for (const TSNode inner : nested) visit_nested(inner, frame, owner);
+    }
     builder_.set_loop_variable(name, values);
     for (const TSNode group : groups) visit(group, body);
   }
@@ -692,6 +702,48 @@ class TreeReader {
   int depth_ = 0;
 };
 
+/// The grammar sometimes drops a word without saying so (`make -f - <<X` loses the `-`). Every byte between two nodes must
+/// therefore be blank, except inside quotes and expansions, which are read from the source anyway.
+class GapCheck {
+ public:
+  explicit GapCheck(std::string_view text) : text_(text) {}
+
+  bool is_complete(TSNode node, int depth = 0) const {
+    const std::uint32_t count = ts_node_child_count(node);
+    if (count == 0 || depth > kMaxTreeDepth) return true;
+    const bool quoted = holds_text(ts_node_type(node));
+    std::size_t at = ts_node_start_byte(node);
+    bool complete = true;
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    if (ts_tree_cursor_goto_first_child(&cursor)) {
+      do {
+        const TSNode child = ts_tree_cursor_current_node(&cursor);
+        complete = (quoted || is_blank(at, ts_node_start_byte(child))) && is_complete(child, depth + 1);
+        at = std::max(at, static_cast<std::size_t>(ts_node_end_byte(child)));
+      } while (complete && ts_tree_cursor_goto_next_sibling(&cursor));
+    }
+    ts_tree_cursor_delete(&cursor);
+    return complete && (quoted || is_blank(at, ts_node_end_byte(node)));
+  }
+
+ private:
+  static bool holds_text(std::string_view type) {
+    return type == "string" || type == "heredoc_body" || type == "expansion" || type == "arithmetic_expansion" ||
+           type == "translated_string" || type == "concatenation";
+  }
+
+  bool is_blank(std::size_t begin, std::size_t end) const {
+    for (std::size_t i = begin; i < end && i < text_.size(); ++i) {
+      const char c = text_[i];
+      if (c == '\\' && i + 1 < end && text_[i + 1] == '\n') ++i;
+      else if (c != ' ' && c != '\t' && c != '\n' && c != '\r') return false;
+    }
+    return true;
+  }
+
+  std::string_view text_;
+};
+
 }  // namespace
 
 bool read_shell_tree(const ShellText& text, const ShellFrame& frame, ShellBuilder& builder) {
@@ -699,7 +751,9 @@ bool read_shell_tree(const ShellText& text, const ShellFrame& frame, ShellBuilde
       ts_parser_parse_string(parser(), nullptr, text.text.data(), static_cast<std::uint32_t>(text.text.size())));
   if (!tree) return false;
   const TSNode root = ts_tree_root_node(tree.get());
-  if (ts_node_has_error(root)) return false;
+  if (ts_node_has_error(root) || !GapCheck(text.text).is_complete(root)) return false;
+  const std::string_view before = text.text.substr(0, ts_node_start_byte(root));
+  if (before.find_first_not_of(" \t\r\n") != std::string_view::npos) return false;
   TreeReader(text, builder).visit(root, frame);
   return true;
 }
