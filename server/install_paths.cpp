@@ -5,9 +5,12 @@
 
 namespace escrow::server {
 
-InstallPaths install_paths_of(const std::string& program) {
-  const auto prefix = std::filesystem::path(program).parent_path().parent_path();
-  return {.program = program, .libexec_dir = (prefix / "libexec" / "escrow").string()};
+InstallPaths install_paths_of(const std::string& self) {
+  namespace fs = std::filesystem;
+  const auto directory = fs::path(self).parent_path();
+  const bool in_libexec = directory.filename() == "escrow" && directory.parent_path().filename() == "libexec";
+  const auto prefix = in_libexec ? directory.parent_path().parent_path() : directory.parent_path();
+  return {.program = (prefix / "bin" / "escrow").string(), .libexec_dir = (prefix / "libexec" / "escrow").string()};
 }
 
 Result<InstallPaths> find_install_paths() {

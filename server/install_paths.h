@@ -11,14 +11,14 @@
 namespace escrow::server {
 
 struct InstallPaths {
-  std::string program;      ///< absolute path of this executable
-  std::string libexec_dir;  ///< holds escrow-launcher and escrow-runner
+  std::string program;      ///< absolute path of bin/escrow, whichever of the programs is running
+  std::string libexec_dir;  ///< holds escrow-server, escrow-launcher and escrow-runner
 };
 
 /// From /proc/self/exe. An `io` error where /proc is not mounted.
 Result<InstallPaths> find_install_paths();
 
-/// The same for a program at `program`: `<prefix>/bin/escrow` → `<prefix>/libexec/escrow`.
-InstallPaths install_paths_of(const std::string& program);
+/// The same for a running program at `self`: `<prefix>/bin/escrow`, or one in `<prefix>/libexec/escrow`.
+InstallPaths install_paths_of(const std::string& self);
 
 }  // namespace escrow::server

@@ -1,4 +1,4 @@
-#include "server/cli/cli.h"
+#include "server/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -66,21 +66,6 @@ int answer_parse_error(const CLI::App& root, const CLI::ParseError& error) {
   return refuse_usage(message + " (see " + full_name(reached(root)) + " --help)");
 }
 
-void register_all(CommandTree& tree) {
-  add_lsp(tree);
-  add_lsp(tree);
-  add_exec(tree);
-  add_score(tree);
-  add_classify(tree);
-  add_review(tree);
-  add_grants(tree);
-  add_policy(tree);
-  add_audit(tree);
-  add_doctor(tree);
-  add_completion(tree);
-  add_manual(tree);
-}
-
 void describe_root(CLI::App& root) {
   root.name("escrow");
   root.require_subcommand(1);
@@ -100,11 +85,11 @@ int dispatch(CommandTree& tree) {
   return refuse_usage("no command was given (see escrow --help)");
 }
 
-int parse_and_run(std::vector<std::string> args) {
+int parse_and_run(std::vector<std::string> args, Register add_commands) {
   CLI::App root{kAbout};
   describe_root(root);
   CommandTree tree{root, {}, {}};
-  register_all(tree);
+  add_commands(tree);
   take_trailing_words(tree, args);
   std::reverse(args.begin(), args.end());  // CLI11 takes a vector from its back
   try {
@@ -117,9 +102,9 @@ int parse_and_run(std::vector<std::string> args) {
 
 }  // namespace
 
-int run(int argc, char** argv) {
+int run_command_line(int argc, char** argv, Register add_commands) {
   try {
-    return parse_and_run({argv + std::min(argc, 1), argv + argc});
+    return parse_and_run({argv + std::min(argc, 1), argv + argc}, add_commands);
   } catch (const std::exception& error) {
     return fail(std::string("internal fault: ") + error.what());
   }

@@ -7,4 +7,9 @@ namespace escrow::server::cli {
 /// on stderr.
 int run(int argc, char** argv);
 
+/// `score` and `classify`, which hooks call hundreds of times a session: the same definitions, in a program that links
+/// nothing but the judge (loading libgit2 and its kin would take longer than judging).
+bool is_quick(int argc, char** argv);
+int run_quick(int argc, char** argv);
+
 }  // namespace escrow::server::cli
