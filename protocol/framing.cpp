@@ -34,6 +34,11 @@ bool is_utf8(std::string_view charset) {
   return charset.empty() || charset == "utf-8" || charset == "utf8";
 }
 
+std::string_view without_cr(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 /// The length that a line ends with, as in `…}Content-Length: 52`: how a peer's frame shows after lost bytes.
 std::optional<std::uint64_t> trailing_length(std::string_view line) {
   const std::size_t colon = line.rfind(':');
@@ -91,15 +96,16 @@ std::optional<Error> FrameReader::finish() const {
 /// Takes header lines until the empty one. Changes state_ when the header is over.
 FrameReader::Event FrameReader::read_header() {
   while (state_ == State::header) {
+    const std::size_t line_start = start_;
     const std::optional<std::string_view> line = take_line();
-    if (!line) {
-      if (header_used_ + (buffer_.size() - start_) <= limits_.header_bytes) return std::nullopt;
+    const std::size_t size = line ? header_used_ : header_used_ + (buffer_.size() - start_);
+    if (size > limits_.header_bytes) {
+      start_ = line_start;  // the line may hold the next header
+      seen_ = 0;
       return lose("header is longer than " + std::to_string(limits_.header_bytes) + " bytes");
     }
-    if (header_used_ > limits_.header_bytes) {
-      return lose("header is longer than " + std::to_string(limits_.header_bytes) + " bytes");
-    }
-    if (Event event = take_header_line(*line)) return event;
+    if (!line) return std::nullopt;
+    if (Event event = take_header_line(without_cr(*line))) return event;
   }
   return std::nullopt;
 }
@@ -162,7 +168,9 @@ bool FrameReader::skip_body() {
 /// Lost: looks for a line that can only be a header, and reads on from there.
 bool FrameReader::find_header() {
   while (const std::optional<std::string_view> line = take_line()) {
-    if (const std::optional<std::uint64_t> length = trailing_length(*line)) {
+    // No more of a line than is kept of an endless one, so that it is the same whatever the chunks.
+    const std::string_view end = line->substr(line->size() - std::min(line->size(), limits_.header_bytes));
+    if (const std::optional<std::uint64_t> length = trailing_length(without_cr(end))) {
       start_frame();
       header_used_ = kLengthName.size();  // not the lost bytes before it
       length_ = length;
@@ -177,18 +185,16 @@ bool FrameReader::find_header() {
   return false;
 }
 
-/// The next line without its end, consumed; empty when its end has not come yet.
 std::optional<std::string_view> FrameReader::take_line() {
   const std::size_t end = buffer_.find('\n', start_ + seen_);
   if (end == std::string::npos) {
     seen_ = buffer_.size() - start_;
     return std::nullopt;
   }
-  std::string_view line(buffer_.data() + start_, end - start_);
+  const std::string_view line(buffer_.data() + start_, end - start_);
   header_used_ += line.size() + 1;
   start_ = end + 1;
   seen_ = 0;
-  if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
 

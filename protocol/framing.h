@@ -54,6 +54,7 @@ class FrameReader {
   bool read_body();
   bool skip_body();
   bool find_header();
+  /// The next line without its \n, consumed; empty when its end has not come yet.
   std::optional<std::string_view> take_line();
   Error lose(std::string reason);
   void start_frame();

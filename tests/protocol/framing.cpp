@@ -149,3 +149,12 @@ TEST_CASE("a split character is not decoded in pieces") {
   // Read byte by byte, each chunk ends inside the sequence.
   check_stream(frame("\"\xF0\x9F\x98\x80\""), {"\"\xF0\x9F\x98\x80\""});
 }
+
+TEST_CASE("the line that breaks the header's limit may itself be the next header") {
+  // The limit of 200 falls into the second Content-Length, which stands at the end of the garbage.
+  check_stream("X: " + std::string(180, 'x') + "\r\n{}Content-Length: 2\r\n\r\n{}" + frame("ok"),
+               {"<bad_frame>", "{}", "ok"});
+  // A length out of sight of the limit is not a header, whatever the chunks.
+  check_stream(std::string(300, 'x') + "\nContent-Length:" + std::string(300, ' ') + "2\n\n" + frame("ok"),
+               {"<bad_frame>", "ok"});
+}
