@@ -45,7 +45,8 @@ void add_confidence(const Patch& patch, const PatchContext& context, std::vector
                      .file = patch.files.front().path(),
                      .severity = Level::low,
                      .weight = weight,
-                     .message = "the agent itself is unsure of this change"});
+                     .message = "the agent itself is unsure of this change",
+                     .cwe = {}});
 }
 
 std::vector<std::string> distinct_rules(const std::vector<Signal>& signals) {

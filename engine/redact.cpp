@@ -48,11 +48,13 @@ bool is_markup(char c) {
 void add_signal(std::vector<Signal>& out, std::string_view rule, std::uint32_t line, std::string message) {
   const DiffRule* known = find_diff_rule(rule);
   Signal signal{.rule = std::string(rule),
+                .file = {},
                 .line = line,
                 .end_line = line,
                 .severity = known->severity,
                 .weight = known->weight,
-                .message = std::move(message)};
+                .message = std::move(message),
+                .cwe = {}};
   if (signal.message.empty()) signal.message = known->message;
   out.push_back(std::move(signal));
 }
