@@ -27,7 +27,7 @@ constexpr EffectGroup kGroups[] = {
      "workspace ws bin why explain explore set-script prune uninstall remove rm r un cache patch node pkg",
      Level::low, bit(Category::build_test)},
     {"npm pnpm yarn bun",
-     "ls list ll la -v --version help -h --help root prefix get fund config c licenses why",
+     "ls list ll la -v --version help -h --help root prefix get fund config c licenses",
      Level::none, bit(Category::read_only)},
     {"npm pnpm yarn bun",
      "view v show outdated audit search ping info whoami doctor profile stars docs repo bugs home diff dist-tag "
@@ -254,9 +254,9 @@ constexpr EffectGroup kGroups[] = {
      "hex.publish",
      Level::high, Category::exfiltration | Category::network},
     {"hex steampipe helmfile kubectl oc helm terraform tofu terragrunt pulumi aws gcloud gsutil bq az gh glab hub "
-     "doctl flyctl fly heroku vercel netlify wrangler firebase supabase eksctl ansible ansible-playbook packer "
+     "doctl flyctl fly heroku vercel netlify wrangler firebase supabase eksctl packer "
      "nomad consul serverless sls cdk sam amplify eb s3cmd mc b2 linode-cli hcloud ibmcloud oci argocd flux "
-     "istioctl stern railway render surge circleci travis jira sentry-cli datadog-ci newrelic stripe twilio slack "
+     "istioctl stern railway render circleci travis jira sentry-cli datadog-ci newrelic stripe twilio slack "
      "confluent rpk ccloud k9s",
      "*",
      Level::medium, bit(Category::network)},
@@ -345,9 +345,9 @@ constexpr EffectGroup kGroups[] = {
      "system-prune volume-rm",
      Level::high, Category::destructive | Category::system},
     {"kubectl oc helm terraform tofu terragrunt pulumi aws gcloud gsutil bq az gh glab hub doctl flyctl fly "
-     "heroku vercel netlify wrangler firebase supabase eksctl ansible ansible-playbook packer nomad consul "
+     "heroku vercel netlify wrangler firebase supabase eksctl packer nomad consul "
      "serverless sls cdk sam amplify eb s3cmd mc b2 linode-cli hcloud ibmcloud oci argocd flux istioctl stern "
-     "railway render surge circleci travis jira sentry-cli datadog-ci newrelic stripe twilio slack confluent rpk "
+     "railway render circleci travis jira sentry-cli datadog-ci newrelic stripe twilio slack confluent rpk "
      "ccloud",
      "--version -v version help --help completion config-view -",
      Level::none, bit(Category::read_only)},

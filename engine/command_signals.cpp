@@ -386,6 +386,28 @@ class LineJudge {
     if (taint != 0) line_.files[path] |= taint;
   }
 
+  /// The working directory of a request never widens anything.
+  bool starts_outside() const {
+    switch (locate(Word{.text = ".", .span = {}}, line_.scene.ground).zone) {
+      case Zone::workspace:
+      case Zone::workspace_root:
+      case Zone::scratch:
+      case Zone::unknown:
+        return false;
+      case Zone::above:
+      case Zone::quiet_device:
+      case Zone::socket_device:
+      case Zone::block_device:
+      case Zone::documentation:
+      case Zone::system:
+      case Zone::home:
+      case Zone::home_root:
+      case Zone::filesystem_root:
+        return line_.scene.depth == 0;
+    }
+    return false;
+  }
+
   ScriptJudgement total() {
     ScriptJudgement out;
     for (std::size_t i = 0; i < line_.done.size(); ++i) {
@@ -396,6 +418,14 @@ class LineJudge {
       out.clause = one.clause;
       out.message = one.message;
       out.deciding = i;
+    }
+    if (starts_outside()) {
+      out.categories |= bit(Category::path_escape);
+      if (out.level < Level::medium) {
+        out.level = Level::medium;
+        out.clause = Category::path_escape;
+        out.message = "runs in a directory outside the workspace";
+      }
     }
     if (line_.script.state != ParseState::ok) {
       out.categories |= bit(Category::obfuscation);

@@ -206,9 +206,9 @@ constexpr std::array<string_view, 22> kFetches = {"urllib",
                                                   "aiohttp",
                                                   "http.request"};
 constexpr std::array<string_view, 18> kDecodes = {
-    "b64decode",      "decode_base64", "fromhex",    "unhexlify", "zlib.decompress", "codecs.decode", "atob(",
-    "'base64'",  "\"base64\"", "decode64",  "gzinflate",       "base64_decode", "unpack(",
-    "pack(",     "rot13",      "a85decode", "b32decode",       "fromcharcode"};
+    "b64decode", "decode_base64", "fromhex",    "unhexlify", "zlib.decompress", "codecs.decode",
+    "atob(",     "'base64'",      "\"base64\"", "decode64",  "gzinflate",       "base64_decode",
+    "unpack(",   "pack(",         "rot13",      "a85decode", "b32decode",       "fromcharcode"};
 constexpr std::array<string_view, 18> kProcesses = {
     "os.system",    "subprocess", "popen",    "child_process", "execsync",       "spawnsync",
     "execfilesync", "system(",    "system ",  "shell_exec",    "passthru",       "proc_open",
@@ -241,9 +241,10 @@ bool calls_plainly(string_view text, string_view name) {
     const std::size_t after = text.find_first_not_of(' ', at + name.size());
     const bool word = name == "eval" && after > at + name.size() && after < text.size() &&
                       std::isalpha(static_cast<unsigned char>(text[after])) != 0;
-    const bool call = after != string_view::npos && (word ||
-                      (text[after] == '(' ||
-                       (after > at + name.size() && std::string_view("\"'$`").find(text[after]) != string_view::npos)));
+    const bool call =
+        after != string_view::npos &&
+        (word || (text[after] == '(' ||
+                  (after > at + name.size() && std::string_view("\"'$`").find(text[after]) != string_view::npos)));
     if (call && std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '.' && before != '_') return true;
   }
   return false;

@@ -165,11 +165,13 @@ void judge_container_options(Case& c, const Arguments& args) {
 /// `docker run -it`: there `-t` asks for a terminal and takes nothing, unlike the tag of `docker build`.
 constexpr string_view kRunOptions =
     "-p --publish -v --volume --mount -e --env --env-file --name --network --net -w --workdir -u --user --entrypoint "
-    "--platform --pid --ipc --uts --userns --cgroupns --cap-add --cap-drop --security-opt --device --restart --memory -m "
+    "--platform --pid --ipc --uts --userns --cgroupns --cap-add --cap-drop --security-opt --device --restart --memory "
+    "-m "
     "--cpus --label -l --log-driver --add-host --hostname -h --tmpfs --gpus --volumes-from";
 
 void judge_container(Case& c) {
-  const bool runs = std::any_of(c.argv.begin(), c.argv.end(), [](const Word& w) { return in_list("run exec create", w.text); });
+  const bool runs =
+      std::any_of(c.argv.begin(), c.argv.end(), [](const Word& w) { return in_list("run exec create", w.text); });
   const Arguments args = runs ? read_arguments(c.argv, 1, kRunOptions) : c.arguments();
   const string_view sub = args.positional(0);
   if (sub.empty() || in_list("version help --version", sub)) return;

@@ -342,7 +342,8 @@ class TreeReader {
     const Kind kind = has_body ? kind_of(body) : Kind::command;
     const bool simple = kind == Kind::command || kind == Kind::declaration || kind == Kind::test ||
                         kind == Kind::assignment || kind == Kind::assignments;
-    if (!has_body || simple) return visit_command(has_body ? body : node, redirects, frame);
+    if (!has_body || simple)
+      return visit_command(has_body ? body : node, has_body ? redirects : std::vector<TSNode>(), frame);
     visit_redirected_compound(body, redirects, frame);
   }
 
@@ -478,6 +479,7 @@ class TreeReader {
 
   void gather_file_redirect(TSNode node, Draft& draft) {
     Redirect redirect;
+    redirect.fd = std::exchange(next_descriptor_, -1);
     std::string_view op;
     bool has_target = false;
     each_child(node, [&](TSNode child) {
@@ -490,7 +492,9 @@ class TreeReader {
         redirect.target = target_of(child);
         has_target = true;
         collect_nested(child, draft.nested);
-      } else if (!is_next_descriptor(child)) {
+      } else if (is_next_descriptor(child)) {
+        next_descriptor_ = parse_descriptor(source(child));
+      } else {
         // The grammar lets a redirect swallow the words after its target: `cat > f x` still has the argument x.
         add_word(child, draft);
         collect_nested(child, draft.nested);
@@ -700,10 +704,11 @@ class TreeReader {
   ShellText text_;
   ShellBuilder& builder_;
   int depth_ = 0;
+  int next_descriptor_ = -1;  // a digit that the grammar took for a word of the redirect before
 };
 
-/// The grammar sometimes drops a word without saying so (`make -f - <<X` loses the `-`). Every byte between two nodes must
-/// therefore be blank, except inside quotes and expansions, which are read from the source anyway.
+/// The grammar sometimes drops a word without saying so (`make -f - <<X` loses the `-`). Every byte between two nodes
+/// must therefore be blank, except inside quotes and expansions, which are read from the source anyway.
 class GapCheck {
  public:
   explicit GapCheck(std::string_view text) : text_(text) {}
@@ -735,8 +740,10 @@ class GapCheck {
   bool is_blank(std::size_t begin, std::size_t end) const {
     for (std::size_t i = begin; i < end && i < text_.size(); ++i) {
       const char c = text_[i];
-      if (c == '\\' && i + 1 < end && text_[i + 1] == '\n') ++i;
-      else if (c != ' ' && c != '\t' && c != '\n' && c != '\r') return false;
+      if (c == '\\' && i + 1 < end && text_[i + 1] == '\n')
+        ++i;
+      else if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+        return false;
     }
     return true;
   }

@@ -429,7 +429,7 @@ Target locate_text(std::string text, bool tilde, bool opaque, const Ground& grou
   }
   const std::string whole = join(ground.cwd, text);
   if (whole.starts_with('/')) return place_absolute(whole, wide, ground);
-  if (whole.starts_with('~')) return place_home(whole, wide);
+  if (ground.cwd.starts_with('~')) return place_home(whole, wide);
   return place_relative(whole, wide);
 }
 
