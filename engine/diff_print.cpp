@@ -95,7 +95,8 @@ void print_hunk(std::string& out, const Hunk& hunk) {
 }
 
 void print_file(std::string& out, const FilePatch& file) {
-  if (file.raw_header.empty()) {
+  // A plain `Binary files … differ` line is all there was of its file.
+  if (file.raw_header.empty() && file.raw_binary.empty()) {
     print_canonical_header(out, file);
   } else {
     for (const std::string& line : file.raw_header) put(out, line);

@@ -68,7 +68,8 @@ const DiffRule* find_diff_rule(std::string_view id) {
 Level severity_of(const DiffRule& rule, int weight) {
   if (weight <= 30) return Level::low;
   if (weight <= 70) return std::min(rule.severity, Level::medium);
-  return std::max(rule.severity, Level::high);
+  constexpr int kBeyondDoubt = 90;
+  return weight >= kBeyondDoubt ? Level::critical : std::max(rule.severity, Level::high);
 }
 
 }  // namespace escrow::engine

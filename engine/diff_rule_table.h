@@ -23,7 +23,8 @@ std::span<const DiffRule> diff_rules();
 /// Nullptr for an unknown id.
 const DiffRule* find_diff_rule(std::string_view id);
 
-/// How a finding of this effective weight is graded: modifiers may lower a rule's severity and raise it up to high.
+/// How a finding of this effective weight is graded: modifiers may lower a rule's severity, and raise it up to high, or
+/// to critical from 90 points on.
 Level severity_of(const DiffRule& rule, int weight);
 
 }  // namespace escrow::engine

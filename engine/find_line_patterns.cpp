@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,13 +73,17 @@ bool is_private_or_local(std::string_view host) {
   return regex.matches(host);
 }
 
-/// Whether the old side of the file, or what this change leaves alone, already talked to that host.
-bool is_known_host(const FileView& file, std::string_view host) {
-  return std::any_of(file.hunks.begin(), file.hunks.end(), [&](const HunkView& hunk) {
-    return std::any_of(hunk.lines().begin(), hunk.lines().end(), [&](const DiffLine& line) {
-      return line.kind != LineKind::added && line.text.find(host) != std::string::npos;
-    });
-  });
+/// Hosts that the old side of the file, or what this change leaves alone, already talks to.
+std::set<std::string, std::less<>> hosts_before(const FileView& file) {
+  std::set<std::string, std::less<>> hosts;
+  for (const HunkView& hunk : file.hunks) {
+    for (const DiffLine& line : hunk.lines()) {
+      if (line.kind == LineKind::added) continue;
+      const std::string_view host = remote_host(line.text);
+      if (!host.empty()) hosts.emplace(host);
+    }
+  }
+  return hosts;
 }
 
 std::string_view host_in_sight(const HunkView& hunk, std::size_t index) {
@@ -90,9 +97,10 @@ std::string_view host_in_sight(const HunkView& hunk, std::size_t index) {
 }
 
 /// Weight of an outbound call; zero if it is no new one.
-int weigh_call(const FileView& file, const HunkView& hunk, std::size_t index, const PatternHit& hit) {
+int weigh_call(const std::set<std::string, std::less<>>& known, const HunkView& hunk, std::size_t index,
+               const PatternHit& hit) {
   const std::string_view host = host_in_sight(hunk, index);
-  if (!host.empty()) return is_private_or_local(host) || is_known_host(file, host) ? 0 : kKnownHost;
+  if (!host.empty()) return is_private_or_local(host) || known.count(host) != 0 ? 0 : kKnownHost;
   // A path on the same origin, or the same call as before with other arguments.
   const std::string_view text = hunk.lines()[index].text;
   const std::size_t argument = std::min(text.find_first_not_of(" \t(`\"'", hit.end), text.size());
@@ -162,29 +170,51 @@ void find_doubtful_crypto(const FileView& file, const HunkView& hunk, std::size_
 // --- One hit
 // ---------------------------------------------------------------------------------------------------------------
 
+/// What is worked out once a file, and only if a rule asks.
+struct FileMemory {
+  std::optional<std::set<std::string, std::less<>>> hosts;
+  std::map<const LinePattern*, int> hits;
+  const HunkView* contained_hunk = nullptr;  // the hunk that `contained` is about
+  bool contained = false;
+};
+
+/// One finding a pattern would do; some more show where; thousands would only cost time.
+constexpr int kMaxHits = 100;
+
+bool is_contained(const HunkView& hunk, FileMemory& memory) {
+  if (memory.contained_hunk != &hunk) {
+    memory.contained_hunk = &hunk;
+    memory.contained = new_side_matches(hunk, containment());
+  }
+  return memory.contained;
+}
+
+int weight_of(const FileView& file, const HunkView& hunk, std::size_t index, const PatternHit& hit,
+              FileMemory& memory) {
+  if (hit.pattern->rule != "network-call") return hit.pattern->weight;
+  if (!memory.hosts) memory.hosts = hosts_before(file);
+  return weigh_call(*memory.hosts, hunk, index, hit);
+}
+
 void report_hit(const FileView& file, const HunkView& hunk, std::size_t index, const PatternHit& hit,
-                Findings& findings) {
+                FileMemory& memory, Findings& findings) {
   const LinePattern& pattern = *hit.pattern;
   const DiffLine& line = hunk.lines()[index];
+  if (++memory.hits[&pattern] > kMaxHits) return;
   const LazyRegex* safe = safe_use(pattern.rule);
   if (safe != nullptr && safe->matches(line.text)) return;
-  int weight = pattern.weight;
-  if (pattern.rule == "network-call") {
-    weight = weigh_call(file, hunk, index, hit);
-    if (weight == 0) return;
-  }
-  const bool literal =
-      (pattern.traits & (kLiteralIsFine | kLiteralIsMild)) != 0 && is_single_literal(line.text, hit.end);
-  if (literal && (pattern.traits & kLiteralIsFine) != 0) return;
-  if (literal) weight = kMild;
-  if ((pattern.traits & kUserInputNeeded) != 0 && (!hunk.has_user_input() || new_side_matches(hunk, containment())))
-    return;
+  const auto has = [&](std::uint32_t trait) { return (pattern.traits & trait) != 0; };
+  const bool literal = has(kLiteralIsFine | kLiteralIsMild) && is_single_literal(line.text, hit.end);
+  if (literal && has(kLiteralIsFine)) return;
+  if (has(kUserInputNeeded) && (!hunk.has_user_input() || is_contained(hunk, memory))) return;
+  const int weight = weight_of(file, hunk, index, hit, memory);
+  if (weight == 0 && pattern.rule == "network-call") return;
   Finding finding{.rule = pattern.rule,
                   .line = line.new_line,
-                  .weight = weight,
+                  .weight = literal ? kMild : weight,
                   .message = std::string(pattern.message),
                   .in_string = hit.in_string};
-  if (!literal && (pattern.traits & kUserInputRaises) != 0 && hunk.has_user_input()) finding.raise = kUserInputRaise;
+  if (!literal && has(kUserInputRaises) && hunk.has_user_input()) finding.raise = kUserInputRaise;
   findings.add(file, std::move(finding));
 }
 
@@ -192,13 +222,14 @@ void report_hit(const FileView& file, const HunkView& hunk, std::size_t index, c
 
 void find_line_patterns(const FileView& file, Findings& findings) {
   std::vector<PatternHit> hits;
+  FileMemory memory;
   for (const HunkView& hunk : file.hunks) {
     for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
       const DiffLine& line = hunk.lines()[i];
       if (line.kind != LineKind::added) continue;
       matcher().match(
           file.facts, line.text, [&]() -> const KindMask& { return hunk.kinds(i); }, hits);
-      for (const PatternHit& hit : hits) report_hit(file, hunk, i, hit, findings);
+      for (const PatternHit& hit : hits) report_hit(file, hunk, i, hit, memory, findings);
       if (file.facts.has(kSource) && hunk.is_about(i, Topic::hash_or_random))
         find_doubtful_crypto(file, hunk, i, findings);
     }

@@ -72,18 +72,26 @@ bool LineMatcher::find_first(std::size_t id, std::string_view line, const KindMa
 }
 
 bool is_single_literal(std::string_view line, std::size_t open) {
+  static const LazyRegex harmless_rest(
+      R"re(^\s*(?:$|[)\]};]|,\s*(?:$|\w+\s*=[^=]|[{(]|function\b|async\b|(?:err|error|cb|callback|done|next)\b)))re");
   std::size_t at = line.find_first_not_of(" \t([", open);
-  if (at == std::string_view::npos) return false;
-  const char quote = line[at];
-  if (quote != '"' && quote != '\'' && quote != '`') return false;
-  for (++at; at < line.size() && line[at] != quote; ++at) {
-    if (line[at] == '\\') ++at;
-    // Interpolation: `${x}`, `#{x}`, and in shells and Perl `$x`.
-    if (at < line.size() && line[at] == '$') return false;
-    if (at + 1 < line.size() && line[at] == '#' && line[at + 1] == '{') return false;
+  while (at != std::string_view::npos) {
+    const char quote = line[at];
+    if (quote != '"' && quote != '\'' && quote != '`') return false;
+    for (++at; at < line.size() && line[at] != quote; ++at) {
+      if (line[at] == '\\') ++at;
+      // Interpolation: `${x}`, `#{x}`, and in shells and Perl `$x`.
+      if (at < line.size() && line[at] == '$') return false;
+      if (at + 1 < line.size() && line[at] == '#' && line[at + 1] == '{') return false;
+    }
+    const std::string_view rest = line.substr(std::min(at + 1, line.size()));
+    if (harmless_rest.matches(rest)) return true;
+    // Another literal argument, or something that is worked out.
+    const std::size_t comma = rest.find_first_not_of(" \t");
+    if (comma == std::string_view::npos || rest[comma] != ',') return false;
+    at = line.find_first_not_of(" \t", at + 1 + comma + 1);
   }
-  const std::size_t after = line.find_first_not_of(" \t]", at + 1);
-  return after == std::string_view::npos || line[after] == ')' || line[after] == ';' || line[after] == ',';
+  return false;
 }
 
 }  // namespace escrow::engine

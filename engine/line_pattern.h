@@ -67,7 +67,7 @@ class LineMatcher {
   NeedleIndex index_;
 };
 
-/// True if the text from `open` on, where an argument list begins, is one literal and the closing parenthesis.
+/// True if the argument list that begins at `open` holds literals only; options and callbacks after them do not count.
 bool is_single_literal(std::string_view line, std::size_t open);
 
 }  // namespace escrow::engine

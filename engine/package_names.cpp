@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 namespace escrow::engine {
 namespace {
@@ -256,9 +257,25 @@ std::string without_separators(std::string_view name) {
   return out;
 }
 
-template <class Names>
-bool is_in(std::string_view name, const Names& names) {
-  return std::any_of(names.begin(), names.end(), [&](std::string_view known) { return fold(known) == name; });
+struct KnownName {
+  std::string_view name;
+  std::string folded, joined;
+};
+
+const std::vector<KnownName>& known_names() {
+  static const std::vector<KnownName> names = [] {
+    std::vector<KnownName> out;
+    for (const std::string_view name : kWellKnown) {
+      const std::string folded = fold(name);
+      if (folded.size() >= 5) out.push_back({name, folded, without_separators(folded)});
+    }
+    return out;
+  }();
+  return names;
+}
+
+bool is_honest(std::string_view folded) {
+  return std::find(kHonestNeighbours.begin(), kHonestNeighbours.end(), folded) != kHonestNeighbours.end();
 }
 
 }  // namespace
@@ -276,15 +293,14 @@ bool is_one_slip_apart(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string_view> find_lookalike_package(std::string_view name) {
-  const std::string folded = fold(name);
-  if (folded.size() < 5 || is_in(folded, kWellKnown) || is_in(folded, kHonestNeighbours)) return std::nullopt;
-  for (const std::string_view known : kWellKnown) {
-    if (known.size() < 5) continue;
-    const std::string other = fold(known);
-    if (is_one_slip_apart(folded, other)) return known;
-    if (without_separators(folded) == without_separators(other)) return known;
+  const std::string folded = fold(name), joined = without_separators(folded);
+  if (folded.size() < 5 || is_honest(folded)) return std::nullopt;
+  std::optional<std::string_view> near;
+  for (const KnownName& known : known_names()) {
+    if (known.folded == folded) return std::nullopt;
+    if (is_one_slip_apart(folded, known.folded) || joined == known.joined) near = known.name;
   }
-  return std::nullopt;
+  return near;
 }
 
 }  // namespace escrow::engine

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -197,15 +199,17 @@ bool is_loose_image(std::string_view image) {
          tag == "stable";
 }
 
-bool is_stage_name(const FileView& file, std::string_view image) {
+/// Names that `FROM … AS name` gives to stages of the same file.
+std::set<std::string, std::less<>> stage_names(const FileView& file) {
+  static const LazyRegex stage(R"re((?i)^\s*FROM\s+.*\s+AS\s+(\S+))re");
+  std::set<std::string, std::less<>> names{"build", "builder", "base", "deps", "runtime"};
   for (const HunkView& hunk : file.hunks) {
     for (const DiffLine& line : hunk.lines()) {
-      static const LazyRegex stage(R"re((?i)^\s*FROM\s+.*\s+AS\s+(\S+))re");
-      if (line.kind != LineKind::removed && stage.capture(line.text) == image) return true;
+      const std::string_view name = line.kind == LineKind::removed ? std::string_view() : stage.capture(line.text);
+      if (!name.empty()) names.emplace(name);
     }
   }
-  return image.find_first_of("/:.") == std::string_view::npos &&
-         (image == "build" || image == "builder" || image == "base" || image == "deps" || image == "runtime");
+  return names;
 }
 
 void find_loose_references(const FileView& file, const HunkView& hunk, Findings& findings) {
@@ -215,23 +219,27 @@ void find_loose_references(const FileView& file, const HunkView& hunk, Findings&
       R"re(^\s*rev:\s*["']?(?:main|master|develop|HEAD|latest)\b|\?ref=(?:main|master|develop|HEAD)\b|\bsource\s*=\s*["']git::[^"']*[^0-9a-f"'][^"'?]*["']\s*$|raw\.githubusercontent\.com/[^/\s]+/[^/\s]+/(?:main|master)/|\b(?:npx|bunx|pnpm dlx|uvx|pipx run)\s+(?:-\S+\s+)*\S+@latest\b|\bgo\s+install\s+\S+@(?:latest|master|main)\b|\bcargo\s+install\s+--git\s)re");
   const bool docker = file.facts.language == Language::dockerfile;
   const bool manifest = file.facts.has(kContainer | kWorkflow) && !docker;
-  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
-    const DiffLine& line = hunk.lines()[i];
-    if (line.kind != LineKind::added || !hunk.is_about(i, Topic::reference)) continue;
-    const std::string_view name = docker     ? from.capture(line.text)
-                                  : manifest ? image.capture(line.text)
-                                             : std::string_view();
-    const bool loose_image = is_loose_image(name) && !is_stage_name(file, name);
-    const bool loose =
-        loose_image || (file.facts.has(kScript | kConfig | kInfra | kWorkflow) && reference.matches(line.text));
-    if (!loose) continue;
-    // It was as loose before.
-    const bool as_before = std::any_of(hunk.lines().begin(), hunk.lines().end(), [&](const DiffLine& old) {
-      const std::string_view was = docker ? from.capture(old.text) : image.capture(old.text);
-      return old.kind == LineKind::removed &&
-             ((!was.empty() && is_loose_image(was) && loose_image) || reference.matches(old.text));
-    });
-    if (!as_before) findings.add(file, {.rule = "unpinned-reference", .line = line.new_line});
+  const bool settings = file.facts.has(kScript | kConfig | kInfra | kWorkflow);
+  const auto image_of = [&](const DiffLine& line) {
+    return docker ? from.capture(line.text) : manifest ? image.capture(line.text) : std::string_view();
+  };
+  const auto stages = docker ? stage_names(file) : std::set<std::string, std::less<>>();
+  // What was as loose before is not loosened now.
+  bool image_before = false, reference_before = false;
+  for (const LineKind side : {LineKind::removed, LineKind::added}) {
+    for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+      const DiffLine& line = hunk.lines()[i];
+      if (line.kind != side || !hunk.is_about(i, Topic::reference)) continue;
+      const std::string_view name = image_of(line);
+      const bool loose_image = is_loose_image(name) && stages.count(name) == 0;
+      const bool loose_reference = settings && reference.matches(line.text);
+      if (side == LineKind::removed) {
+        image_before = image_before || loose_image;
+        reference_before = reference_before || loose_reference;
+      } else if ((loose_image && !image_before) || (loose_reference && !reference_before)) {
+        findings.add(file, {.rule = "unpinned-reference", .line = line.new_line});
+      }
+    }
   }
 }
 
@@ -268,22 +276,23 @@ bool is_registry_host(std::string_view host) {
 
 void find_lockfile_risks(const FileView& file, Findings& findings) {
   if (!file.facts.has(kLockfile)) return;
-  for (const HunkView& hunk : file.hunks) {
-    for (const DiffLine& line : hunk.lines()) {
-      if (line.kind != LineKind::added) continue;
-      const std::string_view host = host_of_locked(line.text);
-      const bool crates_index = line.text.find("crates.io-index") != std::string::npos;
-      if (host.empty() || is_registry_host(host) || crates_index) continue;
-      // A private registry the file already used.
-      const bool known = std::any_of(file.hunks.begin(), file.hunks.end(), [&](const HunkView& other) {
-        return std::any_of(other.lines().begin(), other.lines().end(), [&](const DiffLine& old) {
-          return old.kind != LineKind::added && host_of_locked(old.text) == host;
-        });
-      });
-      if (!known)
+  std::set<std::string, std::less<>> known;  // hosts that the file already used: a private registry, for one
+  for (const LineKind side : {LineKind::removed, LineKind::context, LineKind::added}) {
+    for (const HunkView& hunk : file.hunks) {
+      for (const DiffLine& line : hunk.lines()) {
+        if (line.kind != side) continue;
+        const std::string_view host = host_of_locked(line.text);
+        if (host.empty()) continue;
+        if (side != LineKind::added) {
+          known.emplace(host);
+          continue;
+        }
+        const bool crates_index = line.text.find("crates.io-index") != std::string::npos;
+        if (is_registry_host(host) || crates_index || known.count(host) != 0) continue;
         findings.add(file, {.rule = "dependency-suspicious",
                             .line = line.new_line,
                             .message = "a package is fetched from `" + std::string(host) + "`"});
+      }
     }
   }
 }

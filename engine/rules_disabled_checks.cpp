@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -75,15 +77,18 @@ void find_lowered_thresholds(const FileView& file, Findings& findings) {
   static const LazyRegex number(R"re((\d+(?:\.\d+)?))re");
   if (!defines_checks(file.facts)) return;
   for (const HunkView& hunk : file.hunks) {
-    for (const DiffLine& line : hunk.lines()) {
-      if (line.kind != LineKind::added) continue;
-      const std::string_view name = threshold.capture(line.text);
-      if (name.empty()) continue;
-      const std::string_view now = number.capture(std::string_view(line.text).substr(line.text.find(name)));
-      for (const DiffLine& old : hunk.lines()) {
-        if (old.kind != LineKind::removed || threshold.capture(old.text) != name) continue;
-        const std::string_view was = number.capture(std::string_view(old.text).substr(old.text.find(name)));
-        if (value_of(now) < value_of(was)) {
+    std::map<std::string, double, std::less<>> before;
+    for (const LineKind side : {LineKind::removed, LineKind::added}) {
+      for (const DiffLine& line : hunk.lines()) {
+        if (line.kind != side) continue;
+        const std::string_view name = threshold.capture(line.text);
+        if (name.empty()) continue;
+        const auto at = static_cast<std::size_t>(name.data() - line.text.data());
+        const double value = value_of(number.capture(std::string_view(line.text).substr(at)));
+        const auto was = before.find(name);
+        if (side == LineKind::removed) {
+          before.emplace(name, value);
+        } else if (was != before.end() && value < was->second) {
           findings.add(file,
                        {.rule = "ci-check-disabled", .line = line.new_line, .message = "the threshold is lowered"});
         }

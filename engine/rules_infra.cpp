@@ -139,7 +139,8 @@ bool may_hold_range(std::string_view text) {
 
 /// An open range is an exposure unless what encloses it, upwards from the line, lets traffic out and not in.
 bool leads_outward(const HunkView& hunk, std::size_t index) {
-  for (std::size_t i = index + 1; i-- > 0;) {
+  constexpr std::size_t kFarthest = 60;  // lines
+  for (std::size_t i = index + 1, seen = 0; i-- > 0 && seen < kFarthest; ++seen) {
     const DiffLine& line = hunk.lines()[i];
     if (line.kind == LineKind::removed) continue;
     if (inward().matches(line.text)) return false;

@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/lazy_regex.h"
 #include "engine/rules.h"
@@ -269,12 +270,11 @@ void find_fetch_then_run(const FileView& file, Findings& findings) {
     if (downloads.empty()) continue;
     const auto runs = added_matching(hunk, Topic::run_of_file, run_of_file());
     if (!added_matching(hunk, Topic::verified, verified()).empty()) continue;
+    const std::size_t last_run = runs.empty() ? 0 : runs.back().index;
     for (const Line& from : downloads) {
-      const bool is_run =
-          std::any_of(runs.begin(), runs.end(), [&](const Line& run) { return run.index > from.index; });
-      if (is_run)
-        findings.add(
-            file, {.rule = "remote-script", .line = from.line().new_line, .message = "downloads a file and runs it"});
+      if (from.index >= last_run) continue;
+      findings.add(file,
+                   {.rule = "remote-script", .line = from.line().new_line, .message = "downloads a file and runs it"});
     }
   }
 }
@@ -352,29 +352,32 @@ const LazyRegex& execution() {
   return regex;
 }
 
+bool holds_codes(std::string_view text) {
+  return text.find_first_of("0123456789") != std::string_view::npos && char_codes().matches(text);
+}
+
+void find_payloads_in(const FileView& file, const HunkView& hunk, Findings& findings) {
+  std::optional<std::vector<Line>> runs;  // asked once a hunk, if at all
+  for (const DiffLine& line : hunk.lines()) {
+    if (line.kind != LineKind::added || line.text.size() < 40) continue;
+    const bool blob = holds_long_blob(line.text);
+    if (!blob && !holds_codes(line.text)) continue;
+    if (!runs) {
+      const bool decodes = !added_matching(hunk, Topic::decoder, decoder()).empty();
+      runs = decodes ? added_matching(hunk, Topic::execution, execution()) : std::vector<Line>();
+      for (const Line& run : *runs) findings.add(file, {.rule = "obfuscated-payload", .line = run.line().new_line});
+    }
+    if (!runs->empty() || !blob || file.facts.has(kTest | kGenerated)) continue;
+    findings.add(file, {.rule = "obfuscated-payload",
+                        .line = line.new_line,
+                        .weight = 20,
+                        .message = "a long encoded text that no one can read"});
+  }
+}
+
 void find_payloads(const FileView& file, Findings& findings) {
   if (!file.facts.has(kSource | kScript) || file.facts.has(kLockfile | kDocs)) return;
-  for (const HunkView& hunk : file.hunks) {
-    for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
-      const DiffLine& line = hunk.lines()[i];
-      if (line.kind != LineKind::added || line.text.size() < 40) continue;
-      const bool blob = holds_long_blob(line.text);
-      const bool codes =
-          !blob && line.text.find_first_of("0123456789") != std::string::npos && char_codes().matches(line.text);
-      if (!blob && !codes) continue;
-      const auto decoders = added_matching(hunk, Topic::decoder, decoder()),
-                 runs = added_matching(hunk, Topic::execution, execution());
-      const bool is_run = !decoders.empty() && !runs.empty();
-      if (is_run) {
-        for (const Line& run : runs) findings.add(file, {.rule = "obfuscated-payload", .line = run.line().new_line});
-      } else if (blob && !file.facts.has(kTest | kGenerated)) {
-        findings.add(file, {.rule = "obfuscated-payload",
-                            .line = line.new_line,
-                            .weight = 20,
-                            .message = "a long encoded text that no one can read"});
-      }
-    }
-  }
+  for (const HunkView& hunk : file.hunks) find_payloads_in(file, hunk, findings);
 }
 
 }  // namespace

@@ -100,7 +100,9 @@ const LazyRegex& auth_path() {
 /// Neighbouring removed and added lines.
 struct Block {
   std::vector<std::size_t> removed, added;
+  mutable std::optional<std::size_t> first_definition = {};  // of the removed lines; npos if there is none
 };
+constexpr std::size_t kNone = std::string::npos;
 
 std::vector<Block> blocks_of(const HunkView& hunk) {
   std::vector<Block> blocks;
@@ -133,41 +135,34 @@ std::vector<std::string> words_in(const LazyRegex& regex, std::string_view text)
   return words;
 }
 
-/// The added lines, comments blanked: where a guard may have moved to.
-std::string added_text_of(const HunkView& hunk) {
-  std::string text;
-  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
-    if (hunk.lines()[i].kind == LineKind::added) text += hunk.text_of(i) + '\n';
-  }
-  return text;
-}
-
-std::string added_text_of(const FileView& file) {
-  std::string text;
-  for (const HunkView& hunk : file.hunks) text += added_text_of(hunk);
-  return text;
-}
-
 bool is_definition(std::string_view text) {
   return definition().matches(text) && !control_word().matches(text);
 }
 
-/// The guard went with what it guarded: its function begins, or is removed, among the same removed lines.
-bool is_gone_with_function(const HunkView& hunk, const Block& block, std::size_t index) {
-  std::size_t removed_before = 0;
-  for (const std::size_t i : block.removed) {
-    if (i < index && is_definition(hunk.lines()[i].text)) return true;
-    removed_before += i < index ? 1 : 0;
+/// The first removed line of the block that begins a function; worked out once.
+std::size_t first_removed_definition(const HunkView& hunk, const Block& block) {
+  if (!block.first_definition) {
+    const auto found = std::find_if(block.removed.begin(), block.removed.end(),
+                                    [&](std::size_t i) { return is_definition(hunk.lines()[i].text); });
+    block.first_definition = found == block.removed.end() ? kNone : *found;
   }
-  // A decorator directly above a removed definition.
+  return *block.first_definition;
+}
+
+/// The guard went with what it guarded: its function begins before it among the same removed lines, or, where nothing
+/// is added, on the line below a decorator.
+bool is_gone_with_function(const HunkView& hunk, const Block& block, std::size_t index) {
+  const std::size_t first = first_removed_definition(hunk, block);
+  if (first == kNone) return false;
+  if (first < index) return true;
   const auto next = std::upper_bound(block.removed.begin(), block.removed.end(), index);
-  return block.added.empty() && next != block.removed.end() && is_definition(hunk.lines()[*next].text) &&
-         removed_before < block.removed.size();
+  return block.added.empty() && next != block.removed.end() && is_definition(hunk.lines()[*next].text);
 }
 
 /// The line of the definition that encloses line `index` on the new side, or git's section text.
 std::string enclosing_definition(const HunkView& hunk, std::size_t index) {
-  for (std::size_t i = index; i-- > 0;) {
+  constexpr std::size_t kFarthest = 60;  // lines; a bound keeps a hostile hunk from being read over and over
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < kFarthest; ++seen) {
     if (hunk.lines()[i].kind != LineKind::removed && is_definition(hunk.lines()[i].text)) return hunk.lines()[i].text;
   }
   return hunk.hunk().section;
@@ -193,62 +188,95 @@ bool is_about_access(const FileView& file, const HunkView& hunk, std::size_t ind
 
 struct Loss {
   std::string_view rule;
-  int weight = 0;
   std::string message;
 };
 
-std::optional<std::string> first_lost(const std::vector<std::string>& words, const std::string& new_text_lower) {
-  for (const std::string& word : words) {
-    if (new_text_lower.find(word) == std::string::npos) return word;
+/// The protecting words of added lines: where a guard may have moved to, and what may stand in its place.
+struct NewWords {
+  std::set<std::string> access, identity, validation;
+  bool any_line = false;
+};
+
+void collect(const HunkView& hunk, std::size_t index, NewWords& out) {
+  const std::string text = hunk.text_of(index);
+  const auto take = [&](Topic topic, const LazyRegex& regex, std::set<std::string>& words) {
+    if (!hunk.is_about(index, topic)) return;
+    for (std::string& word : words_in(regex, text)) words.insert(std::move(word));
+  };
+  take(Topic::access, auth_word(), out.access);
+  take(Topic::identity, identity_in_query(), out.identity);
+  take(Topic::validation, validation_word(), out.validation);
+  out.any_line = true;
+}
+
+NewWords words_added_in(const HunkView& hunk) {
+  NewWords out;
+  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+    if (hunk.lines()[i].kind == LineKind::added) collect(hunk, i, out);
+  }
+  return out;
+}
+
+NewWords words_added_in(const FileView& file) {
+  NewWords out;
+  for (const HunkView& hunk : file.hunks) {
+    NewWords words = words_added_in(hunk);
+    out.access.merge(words.access);
+    out.identity.merge(words.identity);
+    out.validation.merge(words.validation);
+    out.any_line = out.any_line || words.any_line;
+  }
+  return out;
+}
+
+/// The first word of the line that no added line of the file has; none if the hunk adds another of the same sort, which
+/// is a change of mechanism.
+std::optional<std::string> lost_word(const LazyRegex& regex, const std::string& text,
+                                     const std::set<std::string>& in_hunk, const std::set<std::string>& in_file) {
+  if (!in_hunk.empty()) return std::nullopt;
+  for (const std::string& word : words_in(regex, text)) {
+    if (in_file.count(word) == 0) return word;
   }
   return std::nullopt;
 }
 
-/// The first word of this sort in the line that the file no longer has.
-std::optional<std::string> lost_word(const HunkView& hunk, std::size_t index, Topic topic, const LazyRegex& regex,
-                                     const std::string& text, const std::string& file_lower) {
-  if (!hunk.is_about(index, topic)) return std::nullopt;
-  return first_lost(words_in(regex, text), file_lower);
-}
-
-/// What a removed line protected that the new side of the file does not. `hunk_text` is what stands in its place:
-/// another check of the same sort there is a change of mechanism.
-std::optional<Loss> find_loss(const HunkView& hunk, std::size_t index, const std::string& text,
-                              const std::string& hunk_text, const std::string& file_lower) {
-  const auto auth = lost_word(hunk, index, Topic::access, auth_word(), text, file_lower);
-  if (auth && !auth_word().matches(hunk_text))
-    return Loss{"auth-check-removed", 0, "`" + *auth + "` is no longer checked"};
-  if (hunk.is_about(index, Topic::identity) && query_or_condition().matches(text)) {
-    const auto who = lost_word(hunk, index, Topic::identity, identity_in_query(), text, file_lower);
-    if (who && !identity_in_query().matches(hunk_text) && !hunk_text.empty()) {
-      return Loss{"auth-check-removed", 0, "what is read is no longer narrowed to `" + *who + "`"};
-    }
+/// What a removed line protected that the new side of the file does not.
+std::optional<Loss> find_loss(const HunkView& hunk, std::size_t index, const NewWords& in_hunk,
+                              const NewWords& in_file) {
+  const std::string text = hunk.text_of(index);
+  if (hunk.is_about(index, Topic::access)) {
+    const auto word = lost_word(auth_word(), text, in_hunk.access, in_file.access);
+    if (word) return Loss{"auth-check-removed", "`" + *word + "` is no longer checked"};
   }
-  const auto check = lost_word(hunk, index, Topic::validation, validation_word(), text, file_lower);
-  if (check && !validation_word().matches(hunk_text)) return Loss{"validation-removed", 0, "`" + *check + "` is gone"};
+  if (hunk.is_about(index, Topic::identity) && in_hunk.any_line && query_or_condition().matches(text)) {
+    const auto who = lost_word(identity_in_query(), text, in_hunk.identity, in_file.identity);
+    if (who) return Loss{"auth-check-removed", "what is read is no longer narrowed to `" + *who + "`"};
+  }
+  if (hunk.is_about(index, Topic::validation)) {
+    const auto word = lost_word(validation_word(), text, in_hunk.validation, in_file.validation);
+    if (word) return Loss{"validation-removed", "`" + *word + "` is gone"};
+  }
   return std::nullopt;
 }
 
-void find_lost_guards(const FileView& file, const HunkView& hunk, const Block& block, const std::string& file_lower,
-                      Findings& findings) {
-  const std::string hunk_text = added_text_of(hunk);
+/// Lines that say nothing about what is checked: imports, definitions, blank ones.
+bool is_beside_the_point(const std::string& text) {
+  static const LazyRegex import_line(
+      R"re(^\s*(?:import|from|use|using|require|#include|const\s+\{?[\w\s,]+\}?\s*=\s*require)\b)re");
+  return text.find_first_not_of(" \t\r") == std::string::npos || import_line.matches(text) || is_definition(text);
+}
+
+void find_lost_guards(const FileView& file, const HunkView& hunk, const Block& block, const NewWords& in_hunk,
+                      const NewWords& in_file, Findings& findings) {
   std::set<std::string_view> told;
   for (const std::size_t i : block.removed) {
     const bool is_candidate =
         hunk.is_about(i, Topic::access) || hunk.is_about(i, Topic::identity) || hunk.is_about(i, Topic::validation);
-    if (!is_candidate) continue;
-    const std::string text = hunk.text_of(i);
-    // An import says nothing about what is checked.
-    if (text.find_first_not_of(' ') == std::string::npos || is_definition(text) ||
-        is_gone_with_function(hunk, block, i))
-      continue;
-    static const LazyRegex import_line(
-        R"re(^\s*(?:import|from|use|using|require|#include|const\s+\{?[\w\s,]+\}?\s*=\s*require)\b)re");
-    if (import_line.matches(text)) continue;
-    const auto loss = find_loss(hunk, i, text, hunk_text, file_lower);
+    if (!is_candidate || is_beside_the_point(hunk.lines()[i].text) || is_gone_with_function(hunk, block, i)) continue;
+    const auto loss = find_loss(hunk, i, in_hunk, in_file);
     if (!loss || !told.insert(loss->rule).second) continue;
-    findings.add(
-        file, {.rule = loss->rule, .line = hunk.lines()[i].new_line, .weight = loss->weight, .message = loss->message});
+    findings.add(file, {.rule = loss->rule, .line = hunk.lines()[i].new_line, .message = loss->message});
+    if (told.size() == 2) return;  // both rules that a lost guard can break
   }
 }
 
@@ -509,15 +537,16 @@ void find_removed_protection(const FileView& file, Findings& findings) {
   const bool is_candidate = file.facts.has(kSource | kConfig) &&
                             !file.facts.has(kDocs | kLockfile | kWorkflow | kManifest | kAgent | kGenerated);
   if (!is_candidate || file.patch->status == FileStatus::deleted) return;
-  std::optional<std::string> new_text;  // worked out once, and only if something was removed
+  std::optional<NewWords> in_file;  // worked out once, and only if something was removed
   for (const HunkView& hunk : file.hunks) {
     const bool removed = hunk.has_removed();
+    const NewWords in_hunk = removed ? words_added_in(hunk) : NewWords{};
+    if (removed && !in_file) in_file = words_added_in(file);
     for (const Block& block : blocks_of(hunk)) {
       find_back_doors(file, hunk, block, findings);
       find_constant_answers(file, hunk, block, findings);
       if (block.removed.empty()) continue;
-      if (!new_text) new_text = lower_of(added_text_of(file));
-      find_lost_guards(file, hunk, block, *new_text, findings);
+      find_lost_guards(file, hunk, block, in_hunk, *in_file, findings);
       find_changed_operators(file, hunk, block, findings);
     }
     if (removed) find_fewer_guards(file, hunk, findings);

@@ -95,9 +95,9 @@ void find_secret_file(const FileView& file, Findings& findings) {
 
 /// A token that was there before on another line of the hunk is not added by this change.
 bool was_there(const HunkView& hunk, std::string_view secret) {
-  return std::any_of(hunk.lines().begin(), hunk.lines().end(), [&](const DiffLine& line) {
-    return line.kind == LineKind::removed && line.text.find(secret) != std::string::npos;
-  });
+  return hunk.has_removed() && std::any_of(hunk.lines().begin(), hunk.lines().end(), [&](const DiffLine& line) {
+           return line.kind == LineKind::removed && line.text.find(secret) != std::string::npos;
+         });
 }
 
 bool counts_here(const PathFacts& facts, const SecretMatch& match) {
