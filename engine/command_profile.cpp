@@ -10,12 +10,6 @@ namespace escrow::engine {
 
 using std::string_view;
 
-string_view base_name(string_view path) {
-  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-  const std::size_t slash = path.rfind('/');
-  return slash == string_view::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
-}
-
 const CommandProfile* find_profile(string_view key) {
   const auto table = command_profiles();
   const auto it = std::lower_bound(table.begin(), table.end(), key,

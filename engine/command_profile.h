@@ -7,6 +7,7 @@
 
 #include "engine/command_category.h"
 #include "engine/level.h"
+#include "engine/path_name.h"
 #include "engine/shell.h"
 
 /// What is known of programs: their argument grammar, and which options write, run or connect. All of it is data.
@@ -64,9 +65,6 @@ struct CommandProfile {
 
 /// Nullptr for an unknown program. `key` as from program_key.
 const CommandProfile* find_profile(std::string_view key);
-
-/// The last component.
-std::string_view base_name(std::string_view path);
 
 /// The name a command word is looked up by: base name, lower case, without version suffix (`python3.11` → `python`).
 std::string program_key(std::string_view word);

@@ -294,11 +294,6 @@ FileRoles roles_of(std::string_view path, Language language) {
 
 }  // namespace
 
-std::string_view base_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 bool has_component(std::string_view path, std::string_view component) {
   for (std::size_t at = path.find(component); at != std::string_view::npos; at = path.find(component, at + 1)) {
     const std::size_t end = at + component.size();

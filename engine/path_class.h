@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/path_name.h"
+
 /// What a path tells about a file: its language, its role, how much a finding in it matters.
 namespace escrow::engine {
 
@@ -76,9 +78,6 @@ struct PathFacts {
 };
 
 PathFacts classify_path(std::string_view path);
-
-/// The last component of a '/'-separated path.
-std::string_view base_name(std::string_view path);
 
 /// True if `component` is one whole component of the '/'-separated path.
 bool has_component(std::string_view path, std::string_view component);
