@@ -46,7 +46,16 @@ void ShellBuilder::add_script(const ShellText& text, const ShellFrame& frame) {
     return add_unread(text, frame, out_);
   }
   ++depth_;
-  if (!read_shell_tree(text, frame, *this)) raise(read_shell_flat(text, frame, *this));
+  const std::size_t commands = out_.commands.size(), functions = out_.functions.size();
+  const ParseState state = out_.state;
+  const KnownVariables variables = variables_;
+  if (!read_shell_tree(text, frame, *this)) {
+    out_.commands.resize(commands);
+    out_.functions.resize(functions);
+    out_.state = state;
+    variables_ = variables;
+    raise(read_shell_flat(text, frame, *this));
+  }
   --depth_;
 }
 

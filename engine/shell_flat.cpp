@@ -189,6 +189,8 @@ class FlatReader {
       if (raw != "!" && raw != "time") state_ = std::max(state_, ParseState::partial);
       return;
     }
+    const bool opens = raw == "case" || raw == "for" || raw == "select" || raw == "function";
+    if (words_.empty() && opens) state_ = std::max(state_, ParseState::partial);
     note_span(begin, at_);
     find_substitutions(raw, begin);
     if (words_.empty() && read_assignment(raw, begin)) return;

@@ -19,6 +19,10 @@ namespace {
 
 constexpr int kMaxTreeDepth = 160;
 
+/// The tree-sitter of Debian 12 (0.20) corrupts its heap on a node of more than 65,535 children, which takes as many
+/// bytes.
+constexpr std::size_t kMaxTreeText = 32 * 1024;
+
 enum class Kind : unsigned char {
   container,
   command,
@@ -152,9 +156,36 @@ struct Draft {
   bool has_span = false;
 };
 
+/// True if bash would not end a word anywhere in it. The grammar takes `[ }` for one.
+bool is_one_word(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\') {
+      ++i;
+    } else if (c == '\'' || c == '"') {
+      const std::size_t end = skip_quoted(text, i);
+      if (end == std::string_view::npos) return false;
+      i = end - 1;
+    } else if (c == '$' || c == '`') {
+      const bool ansi = c == '$' && i + 1 < text.size() && text[i + 1] == '\'';
+      const std::size_t end = ansi ? skip_quoted(text, i) : skip_expansion(text, i);
+      if (end == std::string_view::npos) return false;
+      i = end - 1;
+    } else if ((c == '<' || c == '>') && i + 1 < text.size() && text[i + 1] == '(') {
+      i = skip_expansion(text, i) - 1;
+    } else if (std::string_view(" \t\n;|&<>()").find(c) != std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
 class TreeReader {
  public:
   TreeReader(const ShellText& text, ShellBuilder& builder) : text_(text), builder_(builder) {}
+
+  /// False if some word of the tree is not a word: the text must then be read another way.
+  bool is_whole() const { return whole_; }
 
   void visit(TSNode node, const ShellFrame& frame) {
     if (++depth_ > kMaxTreeDepth) {
@@ -379,7 +410,8 @@ class TreeReader {
     }
   }
 
-  std::vector<Word> resolve(const Piece& piece) const {
+  std::vector<Word> resolve(const Piece& piece) {
+    if (!is_one_word(text_.text.substr(piece.begin, piece.end - piece.begin))) whole_ = false;
     auto words =
         resolve_words(text_.text.substr(piece.begin, piece.end - piece.begin), piece.begin, builder_.variables());
     for (Word& word : words) word.span = text_.span(piece.begin, piece.end);
@@ -703,6 +735,7 @@ class TreeReader {
 
   ShellText text_;
   ShellBuilder& builder_;
+  bool whole_ = true;
   int depth_ = 0;
   int next_descriptor_ = -1;  // a digit that the grammar took for a word of the redirect before
 };
@@ -754,6 +787,7 @@ class GapCheck {
 }  // namespace
 
 bool read_shell_tree(const ShellText& text, const ShellFrame& frame, ShellBuilder& builder) {
+  if (text.text.size() > kMaxTreeText) return false;
   const Tree tree(
       ts_parser_parse_string(parser(), nullptr, text.text.data(), static_cast<std::uint32_t>(text.text.size())));
   if (!tree) return false;
@@ -761,8 +795,9 @@ bool read_shell_tree(const ShellText& text, const ShellFrame& frame, ShellBuilde
   if (ts_node_has_error(root) || !GapCheck(text.text).is_complete(root)) return false;
   const std::string_view before = text.text.substr(0, ts_node_start_byte(root));
   if (before.find_first_not_of(" \t\r\n") != std::string_view::npos) return false;
-  TreeReader(text, builder).visit(root, frame);
-  return true;
+  TreeReader reader(text, builder);
+  reader.visit(root, frame);
+  return reader.is_whole();
 }
 
 }  // namespace escrow::engine

@@ -185,3 +185,27 @@ TEST_CASE("the sixty-first command is read like the first") {
   REQUIRE(script.commands.size() == 61);
   CHECK(script.commands[60].argv[2].tilde);
 }
+
+TEST_CASE("attack: a text of brackets alone breaks no parser") {
+  for (const char* bracket : {"(", "{ ", "$(", "<(", "((", "<<A ", "case "}) {
+    std::string text;
+    while (text.size() < 120'000) text += bracket;
+    INFO(bracket);
+    CHECK(parse_shell(text).state != ParseState::ok);
+  }
+}
+
+TEST_CASE("a long here-document is read like a short one") {
+  const std::string body(100'000, 'x');
+  const ShellScript script = parse_shell("cat > f <<'E'\n" + body + "\nE\nrm -rf y");
+  REQUIRE(script.commands.size() == 2);
+  CHECK(script.state == ParseState::ok);
+  CHECK(script.commands[0].redirects.size() == 2);
+  CHECK(script.commands[1].argv[0].text == "rm");
+}
+
+TEST_CASE("brackets and braces as words stay words") {
+  check_shell("a [ } b", "<a> <[> <}> <b>\n");
+  check_shell("a ] {m,n}", "<a> <]> <m> <n>\n");
+  check_shell("a { b", "<a> <{> <b>\n");
+}
