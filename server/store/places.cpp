@@ -1,6 +1,5 @@
 #include "server/store/places.h"
 
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,11 +18,9 @@ Error refusal(const std::string& what, const std::string& why) {
   return {ErrorKind::invalid_params, what + ": " + why};
 }
 
-/// HOME if it is usable, else the password database's.
+/// Not from the password database: its modules are shared libraries, and bin/escrow links none.
 std::optional<std::string> home_dir(const Environment& env) {
   if (const auto home = env("HOME"); home && home->starts_with('/')) return home;
-  const passwd* entry = ::getpwuid(::geteuid());
-  if (entry != nullptr && entry->pw_dir != nullptr && entry->pw_dir[0] == '/') return std::string(entry->pw_dir);
   return std::nullopt;
 }
 
@@ -120,7 +117,7 @@ bool lies_in(const std::string& path, const std::string& root) {
 
 Result<Places> find_places(const Environment& env, Overrides overrides, const std::vector<std::string>& workspaces) {
   const auto home = home_dir(env);
-  if (!home) return refusal("HOME", "is not set, and the password database names no home; set HOME");
+  if (!home) return refusal("HOME", "is not an absolute path; set it to your home directory");
   Places places;
   places.config_dir = xdg_dir(env, "XDG_CONFIG_HOME", *home, ".config");
   places.state_dir = xdg_dir(env, "XDG_STATE_HOME", *home, ".local/state");

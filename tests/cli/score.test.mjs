@@ -5,7 +5,7 @@ import { inPlace, inventedToken } from './place.mjs';
 const clean = `diff --git a/src/sum.js b/src/sum.js
 --- a/src/sum.js
 +++ b/src/sum.js
-@@ -1,2 +1,3 @@
+@@ -1,3 +1,4 @@
  export function sum(a, b) {
 -  return a;
 +  const total = a + b;
