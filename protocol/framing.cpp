@@ -146,6 +146,7 @@ FrameReader::Event FrameReader::end_header() {
     return Error{ErrorKind::bad_frame, problem_};
   }
   body_.clear();
+  body_.reserve(static_cast<std::size_t>(*length_));  // bounded above; untouched pages cost nothing
   state_ = State::body;
   return std::nullopt;
 }
