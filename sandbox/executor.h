@@ -33,9 +33,9 @@ class RunningExecution {
 /// What the caller hears, on the loop thread, never from inside `start`.
 struct ExecutionEvents {
   /// Output as it comes, in order per stream, whole bytes: a chunk may end inside a UTF-8 sequence.
-  std::function<void(Stream, std::string_view)> on_output;
+  std::function<void(Stream, std::string_view)> on_output = {};
   /// Exactly once, and last: the Execution, or the Error of a cage that could not be set up (nothing ran).
-  std::function<void(Result<Execution>)> on_done;
+  std::function<void(Result<Execution>)> on_done = {};
 };
 
 /// Starts guest processes; the only thing in the product that does.
@@ -50,8 +50,8 @@ class Executor {
 
 /// Where the cage keeps and finds things.
 struct ExecutorOptions {
-  std::string state_dir;    ///< 0700, outside every workspace; stages live in `<state_dir>/stages`
-  std::string libexec_dir;  ///< holds escrow-launcher and escrow-runner
+  std::string state_dir = {};    ///< 0700, outside every workspace; stages live in `<state_dir>/stages`
+  std::string libexec_dir = {};  ///< holds escrow-launcher and escrow-runner
   /// Where the kernel refuses overlayfs, a workspace up to this size is copied; 0 refuses instead.
   std::uint64_t copy_limit_bytes = 512u << 20;
   bool try_overlay = true;  ///< false: as if the kernel refused it (tests)

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <vector>
 
 #include "sandbox/bwrap_args.h"
@@ -128,14 +129,32 @@ std::string Cage::last_words() {
   return std::string("bubblewrap ended by ") + strsignal(WTERMSIG(status));
 }
 
+namespace {
+
+/// Processes whose parent we are, as /proc tells.
+std::vector<pid_t> children() {
+  std::vector<pid_t> pids;
+  std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  for (pid_t pid = 0; file >> pid;) pids.push_back(pid);
+  return pids;
+}
+
+}  // namespace
+
+/// bubblewrap's death kills the sandbox's first process, and the namespace's end everything in it. We are a subreaper,
+/// so that one becomes our child: when there is nobody left to wait for, nobody is left. Killed early in its life,
+/// bubblewrap leaves a child behind that waits for it for ever; hence the second look.
 void Cage::end() {
   if (pid_ > 0) kill(pid_, SIGKILL);
-  runner_.reset();
-  // bubblewrap's death kills the sandbox's first process, and the namespace's end everything in it. We are a
-  // subreaper, so that one becomes our child: when there is nobody left to wait for, nobody is left.
-  while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
-  }
   pid_ = -1;
+  runner_.reset();
+  for (;;) {
+    const pid_t ended = waitpid(-1, nullptr, WNOHANG);
+    if (ended < 0 && errno != EINTR) return;
+    if (ended != 0) continue;
+    usleep(1000);
+    for (pid_t pid : children()) kill(pid, SIGKILL);
+  }
 }
 
 }  // namespace escrow::sandbox
