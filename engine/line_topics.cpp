@@ -79,6 +79,9 @@ NeedleIndex make_index() {
                          "?", "==", "!=", "ensure", "check", "bug_on", "warn_on", "precond"});
   add(Topic::assertion, {"assert", "expect", "require", "t.", "should", "check", "verify", "raises", "ok", "is", "test",
                          "it", "specify", "scenario", "fact", "theory", ".to."});
+  add(Topic::test_mark,
+      {"skip", "xfail", "expectedfailure", "todo", "only", "failing", "fixme", "xit", "xdescribe", "xtest", "xcontext",
+       "fit", "fdescribe", "disabled", "ignore", "pending", "incomplete", "enabled", "cfg("});
   index.build();
   return index;
 }

@@ -27,6 +27,7 @@ enum class Topic : std::uint8_t {
   constant,
   condition,
   assertion,
+  test_mark,
 };
 using TopicMask = std::uint32_t;
 constexpr TopicMask bit(Topic topic) {

@@ -7,8 +7,6 @@
 namespace escrow::engine {
 namespace {
 
-constexpr std::uint16_t kNoState = std::numeric_limits<std::uint16_t>::max();
-
 unsigned char fold(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 'A' && byte <= 'Z' ? static_cast<unsigned char>(byte - 'A' + 'a') : byte;
@@ -22,11 +20,10 @@ void NeedleIndex::add(std::string_view word, Id id) {
 }
 
 void NeedleIndex::build() {
-  std::vector<std::vector<Id>> outputs;
   assign_classes();
-  build_trie(outputs);
-  link_failures(outputs);
-  flatten(outputs);
+  std::vector<Node> nodes = build_trie();
+  fill_table(nodes);
+  flatten(nodes);
 }
 
 void NeedleIndex::assign_classes() {
@@ -41,61 +38,56 @@ void NeedleIndex::assign_classes() {
   }
 }
 
-void NeedleIndex::build_trie(std::vector<std::vector<Id>>& outputs) {
-  std::size_t bytes = 1;
-  for (const Word& word : words_) bytes += word.text.size();
-  next_.reserve(bytes * width_);  // at most one state a byte: no copying while it grows
-  next_.assign(width_, kNoState);
-  outputs.resize(1);
+std::vector<NeedleIndex::Node> NeedleIndex::build_trie() const {
+  std::vector<Node> nodes(1);
   for (const Word& word : words_) {
     State state = 0;
     for (const char c : word.text) {
-      std::size_t slot = state * width_ + class_[fold(c)];
-      if (next_[slot] == kNoState) {
-        assert(outputs.size() < kNoState);
-        next_[slot] = static_cast<std::uint16_t>(outputs.size());
-        next_.insert(next_.end(), width_, kNoState);
-        outputs.emplace_back();
-      }
-      state = next_[slot];
-    }
-    if (std::find(outputs[state].begin(), outputs[state].end(), word.id) == outputs[state].end()) {
-      outputs[state].push_back(word.id);
-    }
-  }
-}
-
-/// Breadth first, so that the state a failure leads to is complete before it is used.
-void NeedleIndex::link_failures(std::vector<std::vector<Id>>& outputs) {
-  std::vector<State> failure(outputs.size(), 0), queue;
-  for (std::uint32_t c = 0; c < width_; ++c) {
-    std::uint16_t& target = next_[c];
-    if (target == kNoState) {
-      target = 0;
-    } else {
-      queue.push_back(target);
-    }
-  }
-  for (std::size_t head = 0; head < queue.size(); ++head) {
-    const State state = queue[head];
-    for (std::uint32_t c = 0; c < width_; ++c) {
-      std::uint16_t& target = next_[state * width_ + c];
-      const std::uint16_t fallback = next_[failure[state] * width_ + c];
-      if (target == kNoState) {
-        target = fallback;
+      const std::uint8_t key = class_[fold(c)];
+      const auto& edges = nodes[state].edges;
+      const auto edge = std::find_if(edges.begin(), edges.end(), [&](const auto& entry) { return entry.first == key; });
+      if (edge != edges.end()) {
+        state = edge->second;
         continue;
       }
-      failure[target] = fallback;
-      outputs[target].insert(outputs[target].end(), outputs[fallback].begin(), outputs[fallback].end());
+      const auto next = static_cast<std::uint16_t>(nodes.size());
+      assert(nodes.size() < std::numeric_limits<std::uint16_t>::max());
+      nodes[state].edges.emplace_back(key, next);
+      nodes.emplace_back();
+      state = next;
+    }
+    auto& ids = nodes[state].ids;
+    if (std::find(ids.begin(), ids.end(), word.id) == ids.end()) ids.push_back(word.id);
+  }
+  return nodes;
+}
+
+/// Breadth first: a state's row is that of the state its failure leads to, with its own edges put over it.
+void NeedleIndex::fill_table(std::vector<Node>& nodes) {
+  next_.assign(nodes.size() * width_, 0);
+  std::vector<State> failure(nodes.size(), 0), queue{0};
+  queue.reserve(nodes.size());
+  for (std::size_t head = 0; head < queue.size(); ++head) {
+    const State state = queue[head];
+    const auto row = next_.begin() + static_cast<std::ptrdiff_t>(state * width_);
+    const auto fallback = next_.begin() + static_cast<std::ptrdiff_t>(failure[state] * width_);
+    if (state != 0) std::copy_n(fallback, width_, row);
+    for (const auto& [key, target] : nodes[state].edges) {
+      // The row still holds where the failure would go with this byte.
+      failure[target] = row[key];
+      row[key] = target;
+      const std::vector<Id>& inherited = nodes[failure[target]].ids;
+      nodes[target].ids.insert(nodes[target].ids.end(), inherited.begin(), inherited.end());
       queue.push_back(target);
     }
   }
 }
 
-void NeedleIndex::flatten(const std::vector<std::vector<Id>>& outputs) {
-  for (const std::vector<Id>& ids : outputs) {
+void NeedleIndex::flatten(const std::vector<Node>& nodes) {
+  first_.reserve(nodes.size() + 1);
+  for (const Node& node : nodes) {
     first_.push_back(static_cast<std::uint32_t>(ids_.size()));
-    ids_.insert(ids_.end(), ids.begin(), ids.end());
+    ids_.insert(ids_.end(), node.ids.begin(), node.ids.end());
   }
   first_.push_back(static_cast<std::uint32_t>(ids_.size()));
 }

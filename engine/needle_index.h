@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace escrow::engine {
@@ -38,10 +39,16 @@ class NeedleIndex {
     Id id;
   };
 
+  /// A state while the words are put in: its own edges only.
+  struct Node {
+    std::vector<std::pair<std::uint8_t, std::uint16_t>> edges;  // class → state
+    std::vector<Id> ids;
+  };
+
   void assign_classes();
-  void build_trie(std::vector<std::vector<Id>>& outputs);
-  void link_failures(std::vector<std::vector<Id>>& outputs);
-  void flatten(const std::vector<std::vector<Id>>& outputs);
+  std::vector<Node> build_trie() const;
+  void fill_table(std::vector<Node>& nodes);
+  void flatten(const std::vector<Node>& nodes);
 
   std::vector<Word> words_;
   std::array<std::uint8_t, 256> class_{};  // bytes no word holds share class 0

@@ -438,18 +438,21 @@ void report_operator(const FileView& file, const HunkView& hunk, std::size_t add
 void find_changed_operators(const FileView& file, const HunkView& hunk, const Block& block, Findings& findings) {
   constexpr std::size_t kMaxBlock = 40;  // larger blocks are rewrites, and pairing is quadratic
   if (block.removed.size() > kMaxBlock || block.added.size() > kMaxBlock) return;
+  std::vector<Operators> added;
+  for (const std::size_t a : block.added) added.push_back(operators_of(hunk.text_of(a)));
   for (const std::size_t r : block.removed) {
     if (!hunk.is_about(r, Topic::condition)) continue;
     const std::string before = hunk.text_of(r);
     if (!is_condition(before)) continue;
     const Operators old_operators = operators_of(before);
-    for (const std::size_t a : block.added) {
-      const std::string now = hunk.text_of(a);
-      if (old_operators.skeleton != operators_of(now).skeleton) continue;
+    for (std::size_t k = 0; k < added.size(); ++k) {
+      if (old_operators.skeleton != added[k].skeleton) continue;
+      const std::size_t a = block.added[k];
+      const std::string& now = hunk.lines()[a].text;
       const bool refuses = denies_soon(hunk, a, LineKind::removed);
       const bool loops = now.find("for") != std::string::npos || now.find("while") != std::string::npos;
-      report_operator(file, hunk, a, compare_operators(old_operators, operators_of(now), refuses, loops), refuses,
-                      findings);
+      const OperatorChange change = compare_operators(old_operators, added[k], refuses, loops);
+      report_operator(file, hunk, a, change, refuses, findings);
     }
   }
 }

@@ -8,9 +8,9 @@ namespace escrow::engine {
 namespace {
 
 #define SQL_VERBS \
-  R"re((?i:select\b[^"'`]{1,300}\bfrom\b|(?-i:SELECT)\s|insert\s+into\b|update\s+\S+\s+set\b|delete\s+from\b|replace\s+into\b|drop\s+(?:table|database)\b|alter\s+table\b|truncate\s+table\b|(?-i:EXEC(?:UTE)?)\s+\w+|create\s+(?:table|user)\b|where\s+[\w.]+\s*(?:=|<|>|!|like\b|in\b|is\b|between\b)|and\s+\w+\s*=|order\s+by\b|from\s+\w+\s+where\b|(?-i:CALL)\s+\w+))re"
+  R"re((?i:select\b[^"'`]+\bfrom\b|(?-i:SELECT)\s|insert\s+into\b|update\s+\S+\s+set\b|delete\s+from\b|replace\s+into\b|drop\s+(?:table|database)\b|alter\s+table\b|truncate\s+table\b|(?-i:EXEC(?:UTE)?)\s+\w+|create\s+(?:table|user)\b|where\s+[\w.]+\s*(?:=|<|>|!|like\b|in\b|is\b|between\b)|and\s+\w+\s*=|order\s+by\b|from\s+\w+\s+where\b|(?-i:CALL)\s+\w+))re"
 #define SQL_STATEMENT \
-  R"re((?i:select\b.{1,300}\bfrom\b|insert\s+into\b|update\s+\S+\s+set\b|delete\s+from\b|replace\s+into\b|drop\s+(?:table|database)\b|alter\s+table\b|truncate\s+table\b|merge\s+into\b))re"
+  R"re((?i:select\b.+\bfrom\b|insert\s+into\b|update\s+\S+\s+set\b|delete\s+from\b|replace\s+into\b|drop\s+(?:table|database)\b|alter\s+table\b|truncate\s+table\b|merge\s+into\b))re"
 
 constexpr LanguageMask kPlus = Language::javascript | Language::java | Language::kotlin | Language::csharp |
                                Language::python | Language::go | Language::ruby | Language::c | Language::swift;
