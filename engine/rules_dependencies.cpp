@@ -262,7 +262,7 @@ namespace {
 
 std::string_view host_of_locked(std::string_view text) {
   static const LazyRegex regex(
-      R"re((?:"?resolved"?:?\s+|"resolved"\s*:\s*|\btarball:\s*|^\s*source\s*=\s*|"url"\s*:\s*|\burl\s*=\s*|^\s*remote:\s*|^\s*resolution:.*\btarball:\s*|git\+)["']?(?:git\+|registry\+|sparse\+)?(?:https?|ssh|git)://(?:[^@/\s"']+@)?([^/:\s"'?#]+))re");
+      R"re((?:"?resolved"?:?\s+|"resolved"\s*:\s*|\btarball:\s*|^\s*source\s*=\s*|"dist"\s*:\s*\{[^}]*"url"\s*:\s*|\burl\s*=\s*|^\s*remote:\s*|^\s*resolution:.*\btarball:\s*|git\+)["']?(?:git\+|registry\+|sparse\+)?(?:https?|ssh|git)://(?:[^@/\s"']+@)?([^/:\s"'?#]+))re");
   return regex.capture(text);
 }
 

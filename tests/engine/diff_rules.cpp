@@ -233,6 +233,8 @@ TEST_CASE("dependencies") {
             .empty());
   CHECK(findings_of(make_diff("yarn.lock", "+  resolved \"https://cdn.evil.example/a-1.tgz\"\n")) ==
         std::vector<std::string>{"dependency-suspicious:10"});
+  // Where a package's funding page is says nothing about where the package is from.
+  CHECK(findings_of(make_diff("package-lock.json", "+        \"url\": \"https://github.com/sponsors/x\"\n")).empty());
 }
 
 TEST_CASE("instructions and permissions of agents") {
