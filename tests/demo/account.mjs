@@ -9,6 +9,17 @@ function cut(text, width) {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
 
+/** Lines of at most `width` characters, broken between words; a longer word stands alone. */
+function wrap(text, width) {
+  const lines = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 function duration(ms) {
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   return `${Math.round(ms)} ms`;
@@ -17,8 +28,9 @@ function duration(ms) {
 export class Account {
   #stream;
   #colour;
+  #width;
   #textWidth;
-  #verdictWidth = 30;
+  #verdictWidth = 28;
   #part = 0;
   #hops = 0;
   #began = performance.now();
@@ -27,8 +39,8 @@ export class Account {
   constructor(stream = process.stdout, env = process.env) {
     this.#stream = stream;
     this.#colour = Boolean(stream.isTTY) && !env.NO_COLOR && env.TERM !== 'dumb';
-    const width = Math.min(Math.max(stream.columns ?? 100, 80), 120);
-    this.#textWidth = width - this.#verdictWidth - 21;
+    this.#width = Math.min(Math.max(stream.columns ?? 100, 80), 110);
+    this.#textWidth = this.#width - this.#verdictWidth - 21;
   }
 
   #paint(colour, text) {
@@ -58,7 +70,7 @@ export class Account {
 
   /** What a person would want to read below a hop. */
   note(text) {
-    this.#line(`           ${this.#paint('dim', text)}`);
+    for (const line of wrap(text, this.#width - 11)) this.#line(`           ${this.#paint('dim', line)}`);
   }
 
   failed(who, what, reason) {

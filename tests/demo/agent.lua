@@ -24,7 +24,7 @@ local function run(command, token)
 end
 
 local function ask_to_install()
-  local command = 'npm install --fetch-retries=0 left-pad'
+  local command = 'npm install left-pad'
   request('escrow/toolCall', {
     callId = 'install-1', tool = 'shell', runner = 'escrow', wait = 'human',
     subject = { kind = 'shell', command = command, cwd = vim.uri_from_fname(root) },

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Account } from './account.mjs';
 import { openNeovim } from './nvim.mjs';
+import { escrowBinary } from '../support/repository.mjs';
 import { makeProject } from './project.mjs';
 import { Stage } from './stage.mjs';
 import { parts } from './story.mjs';
@@ -50,6 +51,12 @@ const { values: options, positionals } = parseArgs({
   options: { keep: { type: 'boolean' }, nvim: { type: 'boolean' } },
   allowPositionals: true,
 });
+try {
+  escrowBinary();
+} catch (error) {
+  console.error(error.message);
+  process.exit(2);
+}
 const repo = makeProject();
 try {
   process.exitCode = options.nvim ? await openNeovim(repo, positionals) : await play(repo, options);

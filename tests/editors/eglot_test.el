@@ -40,10 +40,15 @@
   (unless value (error "%s" (apply #'format format arguments)))
   value)
 
+(defun be-idle ()
+  "What Eglot's idle timer does, which a batch never starts: send the changes that the buffer has gathered."
+  (when (eglot-current-server) (eglot--signal-textDocument/didChange)))
+
 (defun wait-for (what condition)
   "Run the event loop until CONDITION holds; give its value."
   (let ((deadline (+ (float-time) patience)) value)
     (while (and (not (setq value (funcall condition))) (< (float-time) deadline))
+      (be-idle)
       (condition-case nil (accept-process-output nil 0.02) (quit nil)))
     (expect value "waited %d s for %s" patience what)))
 
