@@ -11,6 +11,7 @@ using std::string_view;
 namespace {
 
 constexpr int kMaxJudgeDepth = 6;
+constexpr std::size_t kMaxNestedText = 1 << 20;
 
 /// Names that a shell expands in an opaque word: `$NAME`, `${NAME…}`.
 template <class F>
@@ -186,7 +187,8 @@ ScriptJudgement Case::judge_text(string_view script) const {
   CommandScene scene = line.scene;
   scene.ground = line.ground;
   scene.depth += 1;
-  if (scene.depth > kMaxJudgeDepth) {
+  *scene.nested_left -= 1 + static_cast<int>(std::min(script.size(), kMaxNestedText) / 2048);
+  if (scene.depth > kMaxJudgeDepth || *scene.nested_left < 0) {
     ScriptJudgement out;
     out.level = Level::high;
     out.categories = Category::obfuscation | Category::inline_code;

@@ -66,7 +66,7 @@ class Case {
 /// The line as a whole.
 struct LineState {
   const ShellScript& script;
-  const CommandScene& scene;
+  CommandScene scene;
   Ground ground;  ///< changes with `cd`
   std::vector<CommandJudgement> done;
   std::map<std::string, Taint, std::less<>> files;

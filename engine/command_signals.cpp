@@ -11,6 +11,8 @@ namespace {
 
 using std::string_view;
 
+constexpr int kMaxNestedTexts = 128;
+
 bool is_ascii(string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
@@ -445,7 +447,11 @@ class LineJudge {
 }  // namespace
 
 ScriptJudgement judge_script(const ShellScript& script, const CommandScene& scene) {
-  return LineJudge(script, scene).judge();
+  // One budget for the line and all that is nested in it keeps hostile text linear.
+  int nested_left = kMaxNestedTexts;
+  CommandScene own = scene;
+  if (own.nested_left == nullptr) own.nested_left = &nested_left;
+  return LineJudge(script, own).judge();
 }
 
 }  // namespace escrow::engine

@@ -17,7 +17,8 @@ struct CommandScene {
   Ground ground;
   Venue venue = Venue::cage;
   bool git_config_runs_programs = false;
-  int depth = 0;  ///< how many scripts deep; beyond a bound a nested text counts as unreadable
+  int depth = 0;               ///< how many scripts deep; beyond a bound a nested text counts as unreadable
+  int* nested_left = nullptr;  ///< nested texts that may still be read; set by judge_script
 };
 
 struct CommandJudgement {

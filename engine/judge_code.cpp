@@ -180,6 +180,10 @@ void judge_evaluator(Case& c) {
 
 namespace {
 
+/// Program text beyond this is not looked at call by call.
+constexpr std::size_t kMaxCode = 64 * 1024;
+constexpr int kMaxCalls = 64;
+
 constexpr std::array<string_view, 13> kConnects = {
     "socket.", "create_connection", "net.connect", "net.socket",     "tcpsocket",        "fsockopen", "io::socket",
     "socket(", "createconnection",  "tcp.connect", "require('net')", "require(\"net\")", "socket.tcp"};
@@ -301,7 +305,10 @@ std::vector<std::string> all_literals(string_view text) {
 /// Commands started by the code: literal ones are judged as the lines they are.
 void judge_processes(Case& c, string_view code, string_view folded) {
   bool judged = false;
+  int calls = 0;
   const auto judge_call = [&](std::size_t after) {
+    if (++calls > kMaxCalls)
+      return c.note(Level::high, bit(Category::inline_code), "starts more programs than can be judged");
     bool only_literals = true;
     const std::size_t open = code.find_first_of("(\"'`", after);
     if (open == string_view::npos) return;
@@ -357,9 +364,12 @@ void judge_processes(Case& c, string_view code, string_view folded) {
 }
 
 void judge_deletions(Case& c, string_view code, string_view folded) {
+  int calls = 0;
   for (const string_view name : kDeletes) {
     const bool tree = name != "unlink" && name != "os.remove" && name != "file.delete";
     for (std::size_t at = folded.find(name); at != string_view::npos; at = folded.find(name, at + 1)) {
+      if (++calls > kMaxCalls)
+        return c.note(Level::high, bit(Category::destructive), "deletes more than can be judged");
       const std::size_t end = std::min(folded.find_first_of(";\n", at), folded.size());
       const string_view call = folded.substr(at, end - at);
       bool only_literals = true;
@@ -419,6 +429,10 @@ bool loopback_only(string_view code) {
 }  // namespace
 
 void judge_code(Case& c, string_view code) {
+  if (code.size() > kMaxCode) {
+    c.note(Level::medium, bit(Category::inline_code), "runs more program text than can be judged");
+    code = code.substr(0, kMaxCode);
+  }
   c.note(Level::low, bit(Category::inline_code), "runs program text given on the command line");
   const std::string folded = lower(code);
   const bool connects = any_in(folded, kConnects);

@@ -178,7 +178,9 @@ void judge_package(Case& c) {
   Arguments args = c.arguments();
   std::size_t first = 0;
   if (c.key == "cargo" && args.positional(0).starts_with('+')) first = 1;
-  const string_view sub = args.positional(first);
+  string_view sub = args.positional(first);
+  // `dpkg -l`, `rpm -qa`: there the first option is the sub-command.
+  if (in_list("dpkg rpm pacman", c.key) && c.word(1).starts_with('-')) sub = c.word(1);
   if (sub.empty() && args.has("--version -v -V --help -h -version --list --info")) return;
   if (c.key == "go" && judge_go(c, sub)) return;
   if (judge_node_packages(c, args, sub) || judge_python_packages(c, args, sub)) return;

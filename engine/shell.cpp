@@ -13,6 +13,9 @@ constexpr std::size_t kMaxText = 256 * 1024;
 constexpr std::size_t kMaxCommands = 20'000;
 constexpr int kMaxScriptDepth = 12;
 constexpr std::size_t kMaxListed = 64;
+constexpr std::size_t kMaxWords = 60'000;
+constexpr std::size_t kMaxValue = 256;
+constexpr std::size_t kMaxLoopWords = 16;
 
 /// Text too long or too deeply nested to read: one command that nobody can judge.
 void add_unread(const ShellText& text, const ShellFrame& frame, ShellScript& out) {
@@ -100,7 +103,7 @@ void ShellBuilder::assign(const std::string& name, const Word& value, const Shel
   const bool pure = !value.opaque || value.text.find_first_of("(`") == std::string::npos;
   const auto known = variables_.find(name);
   std::vector<std::string> values;
-  if (pure && value.text.size() < 4096) values.push_back(value.text);
+  if (pure && value.text.size() <= kMaxValue) values.push_back(value.text);
   if (known == variables_.end())
     variables_.emplace(name, std::move(values));
   else if (!frame.conditional)
@@ -113,13 +116,28 @@ void ShellBuilder::set_loop_variable(const std::string& name, const std::vector<
   if (name.empty()) return;
   std::vector<std::string> texts;
   for (const Word& word : values) {
-    if ((word.opaque && word.text.find_first_of("(`") != std::string::npos) || values.size() > 64) {
+    if ((word.opaque && word.text.find_first_of("(`") != std::string::npos) || values.size() > kMaxLoopWords ||
+        word.text.size() > kMaxValue) {
       texts.clear();
       break;
     }
     texts.push_back(word.text);
   }
   variables_[name] = std::move(texts);
+}
+
+std::vector<Word> ShellBuilder::expand(std::string_view source, std::size_t offset) {
+  static const KnownVariables kNone;
+  std::vector<Word> words;
+  if (words_ < kMaxWords) {
+    words = resolve_words(source, offset, variables_);
+    words_ += words.size();
+  } else {
+    words.push_back(resolve_one(source, offset, kNone));
+    words.front().opaque = true;
+    raise(ParseState::partial);
+  }
+  return words;
 }
 
 void ShellBuilder::add_function(std::string name) {

@@ -47,6 +47,10 @@ class ShellBuilder {
   void add_function(std::string name);
   void raise(ParseState state) { out_.state = std::max(out_.state, state); }
 
+  /// The words of a stretch of source. Expansion stops, and the line counts as not fully read, where it would make more
+  /// words than any honest line has.
+  std::vector<Word> expand(std::string_view source, std::size_t offset);
+
   KnownVariables& variables() { return variables_; }
   ShellScript& script() { return out_; }
 
@@ -57,6 +61,7 @@ class ShellBuilder {
   ShellScript& out_;
   KnownVariables variables_;
   int depth_ = 0;
+  std::size_t words_ = 0;
 };
 
 /// Walks the tree of `text`. False if the tree holds an error; what was appended is then to be dropped.

@@ -194,7 +194,7 @@ class FlatReader {
     note_span(begin, at_);
     find_substitutions(raw, begin);
     if (words_.empty() && read_assignment(raw, begin)) return;
-    for (Word& word : resolve_words(raw, begin, builder_.variables())) {
+    for (Word& word : builder_.expand(raw, begin)) {
       word.span = text_.span(begin, at_);
       words_.push_back(std::move(word));
     }

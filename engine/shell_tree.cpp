@@ -330,7 +330,7 @@ class TreeReader {
         assignment.assignments = {{name, target_of(child)}};
         assignment.span = text_.span(ts_node_start_byte(child), ts_node_end_byte(child));
       }
-      for (Word& word : resolve_words(source(child), ts_node_start_byte(child), builder_.variables())) {
+      for (Word& word : builder_.expand(source(child), ts_node_start_byte(child))) {
         values.push_back(std::move(word));
       }
     });
@@ -412,8 +412,7 @@ class TreeReader {
 
   std::vector<Word> resolve(const Piece& piece) {
     if (!is_one_word(text_.text.substr(piece.begin, piece.end - piece.begin))) whole_ = false;
-    auto words =
-        resolve_words(text_.text.substr(piece.begin, piece.end - piece.begin), piece.begin, builder_.variables());
+    auto words = builder_.expand(text_.text.substr(piece.begin, piece.end - piece.begin), piece.begin);
     for (Word& word : words) word.span = text_.span(piece.begin, piece.end);
     return words;
   }

@@ -472,15 +472,15 @@ std::string change_directory(const Word& word, const Ground& ground) {
 }
 
 bool is_artefact(string_view path) {
-  static constexpr std::array<string_view, 44> kNames = {
-      "node_modules", "dist",          "build",       "target",        "out",         "output",
-      ".cache",       "coverage",      "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache",
-      ".tox",         ".nox",          ".venv",       "venv",          ".next",       ".nuxt",
-      ".turbo",       ".parcel-cache", ".gradle",     "cmakefiles",    "obj",         "bin",
-      ".eggs",        "htmlcov",       ".nyc_output", "tmp",           "temp",        ".tmp",
-      "logs",         "log",           "_build",      ".angular",      ".svelte-kit", "storybook-static",
-      ".vite",        "deriveddata",   ".dart_tool",  ".terraform",    ".coverage",   "site",
-      "public/build", "cmakecache.txt"};
+  static constexpr std::array<string_view, 46> kNames = {
+      "node_modules", "dist",          "build",        "target",        "out",         "output",
+      ".cache",       "coverage",      "__pycache__",  ".pytest_cache", ".mypy_cache", ".ruff_cache",
+      ".tox",         ".nox",          ".venv",        "venv",          ".next",       ".nuxt",
+      ".turbo",       ".parcel-cache", ".gradle",      "cmakefiles",    "obj",         "bin",
+      ".eggs",        "htmlcov",       ".nyc_output",  "tmp",           "temp",        ".tmp",
+      "logs",         "log",           "_build",       ".angular",      ".svelte-kit", "storybook-static",
+      ".vite",        "deriveddata",   ".ds_store",    "thumbs.db",     ".dart_tool",  ".terraform",
+      ".coverage",    "site",          "public/build", "cmakecache.txt"};
   static constexpr std::array<string_view, 17> kEnds = {".o",     ".obj",      ".a",    ".so",   ".pyc",        ".pyo",
                                                         ".class", ".log",      ".tmp",  ".bak",  ".swp",        ".orig",
                                                         ".rej",   ".egg-info", ".gcda", ".gcno", ".tsbuildinfo"};

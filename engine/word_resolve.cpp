@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxWords = 512;
 constexpr int kMaxDepth = 32;
-constexpr std::size_t kMaxBraceCells = 4096;
+constexpr std::size_t kMaxBraceCells = 1024;
 
 enum class Mark : unsigned char { plain, quoted, opaque, separator };
 
@@ -511,9 +511,14 @@ std::vector<Word> resolve_words(std::string_view source, std::size_t offset, con
   }
   std::vector<Cells> alternatives;
   expand_braces(reading.cells, alternatives, 0);
+  // Too long to expand: a brace group in it may stand for anything.
+  const bool unexpanded = reading.cells.size() > kMaxBraceCells &&
+                          std::any_of(reading.cells.begin(), reading.cells.end(),
+                                      [](const Cell& cell) { return cell.mark == Mark::plain && cell.c == '{'; });
   for (const Cells& cells : alternatives) {
     for (const Cells& part : split_cells(cells)) words.push_back(to_word(part, reading, span));
   }
+  if (unexpanded) words.front().opaque = true;
   if (alternatives.size() > 1 || words.size() > 1) {
     for (Word& word : words) word.disguised = true;
   }

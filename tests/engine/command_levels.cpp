@@ -205,3 +205,24 @@ TEST_CASE("judging twice gives the same answer") {
     CHECK(a.trace == b.trace);
   }
 }
+
+TEST_CASE("attack: program text made of calls alone is judged in bounded time, and not allowed") {
+  const std::pair<const char*, const char*> rows[] = {{"perl -e ", "system("},
+                                                      {"python3 -c ", "os.system('"},
+                                                      {"python3 -c ", "os.unlink("},
+                                                      {"perl -e ", "`"},
+                                                      {"awk ", "\"cmd\" | getline;"},
+                                                      {"awk ", "system("},
+                                                      {"sed ", "s/a/b/e;"},
+                                                      {"sed ", "e x\n"},
+                                                      {"bash -c ", "eval("},
+                                                      {"bash -c ", "$("},
+                                                      {"eval ", "`x` "},
+                                                      {"git -c alias.x=", "!sh -c "}};
+  for (const auto& [program, part] : rows) {
+    std::string code;
+    while (code.size() < 100'000) code += part;
+    INFO(program << part);
+    CHECK(judge(program + quote_argv({code})).decision.verdict != Verdict::allow);
+  }
+}

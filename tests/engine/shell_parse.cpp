@@ -209,3 +209,12 @@ TEST_CASE("brackets and braces as words stay words") {
   check_shell("a ] {m,n}", "<a> <]> <m> <n>\n");
   check_shell("a { b", "<a> <{> <b>\n");
 }
+
+TEST_CASE("attack: a short text that would expand without end is cut short and said so") {
+  std::string ranges;
+  for (int i = 0; i < 20'000; ++i) ranges += " {1..512}";
+  CHECK(parse_shell("echo" + ranges).state != ParseState::ok);
+  std::string loops = "for a in 1 2 3 4 5 6 7 8 9 10; do echo";
+  for (int i = 0; i < 20'000; ++i) loops += " $a";
+  CHECK(parse_shell(loops + "; done").state != ParseState::ok);
+}
