@@ -63,9 +63,11 @@ export class Account {
   /** One hop: who did what, what came of it, and how long it took. */
   hop(who, what, { verdict = '', tone = 'plain' }, ms) {
     ++this.#hops;
-    const text = cut(what, this.#textWidth).padEnd(this.#textWidth);
+    const [first, ...more] = wrap(what, this.#textWidth);
+    const text = cut(first, this.#textWidth).padEnd(this.#textWidth);
     const result = this.#paint(kTones[tone], cut(verdict, this.#verdictWidth).padEnd(this.#verdictWidth));
     this.#line(`   ${this.#paint('dim', who.padEnd(7))} ${text} ${result} ${this.#paint('dim', duration(ms).padStart(7))}`);
+    for (const line of more) this.#line(`           ${line}`);
   }
 
   /** What a person would want to read below a hop. */

@@ -2,7 +2,6 @@
 
 local M = {}
 local client, agent, root, patch_review
-local output = {}
 
 --- Tells the person what the agent does, in one line.
 local function tell(text)
@@ -65,16 +64,10 @@ function M.on_review_changed(_, review)
   end)
 end
 
-function M.on_output(_, piece)
-  if piece.encoding == 'utf-8' then table.insert(output, piece.data) end
-end
-
 function M.on_exited(_, ended)
-  local said = vim.split(vim.trim(table.concat(output)), '\n')
-  output = {}
   local refused = vim.tbl_map(function(violation) return violation.detail end, ended.violations)
   local why = #refused > 0 and '; the sandbox refused ' .. table.concat(refused, ', ') or ''
-  tell(string.format('its command ended with %s%s. Its last line: %s', ended.exitCode, why, said[#said]))
+  tell(string.format('its command ended with %s%s', ended.exitCode, why))
 end
 
 return M

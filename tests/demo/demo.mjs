@@ -43,7 +43,7 @@ async function play(repo, { keep }) {
   const account = new Account();
   const good = await tell(repo, account, keep);
   if (keep) console.log(`\nKept: ${repo.place} (work/ is the repository, messages.txt what was said)`);
-  if (good) account.end('Files, server and temporary places are as they were before.');
+  if (good) account.end(keep ? '' : 'The server has ended, and nothing of it is left.');
   return good ? 0 : 1;
 }
 
@@ -58,6 +58,12 @@ try {
   process.exit(2);
 }
 const repo = makeProject();
+for (const [signal, number] of [['SIGINT', 2], ['SIGTERM', 15]]) {
+  process.once(signal, () => {
+    if (!options.keep) repo.cleanup(); // the server ends by itself: its input closes
+    process.exit(128 + number);
+  });
+}
 try {
   process.exitCode = options.nvim ? await openNeovim(repo, positionals) : await play(repo, options);
 } finally {

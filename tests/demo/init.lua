@@ -24,7 +24,6 @@ local function attach(buffer)
       -- Neovim 0.7 stops everything for such a question; the lightbulb asks the same without a hurry.
       ['window/showMessageRequest'] = function() return vim.NIL end,
       ['escrow/review/changed'] = agent.on_review_changed,
-      ['escrow/execute/output'] = agent.on_output,
       ['escrow/execute/exited'] = agent.on_exited,
     },
     on_init = function(client) agent.start(client, vim.fn.getcwd()) end,
@@ -34,11 +33,12 @@ end
 vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, { callback = function(args) attach(args.buf) end })
 
 local guide = {
-  'An agent in this editor waits for you: for `npm install left-pad` (line 1), and for a change (line 6 and src/config.js).',
-  '  :lua vim.diagnostic.setqflist()      all that waits, in every file     :lua vim.diagnostic.setloclist()  in this one',
-  '  :lua vim.lsp.buf.code_action()  ga   what you may do about it, on its line',
-  '  :lua vim.lsp.buf.hover()        K    why: each signal and its points',
-  'Allow the call, and it runs in the sandbox; approve the change, and the agent applies it. :qa! leaves, nothing is kept.',
+  'An agent in this editor waits for you. Line 1: it wants `npm install left-pad`.',
+  'Line 6, and src/config.js: it proposes a change; look before you approve.',
+  '  ga  :lua vim.lsp.buf.code_action()    what you may do about the line',
+  '  K   :lua vim.lsp.buf.hover()          why: each signal and its points',
+  '      :lua vim.diagnostic.setloclist()  what waits here; setqflist(): everywhere',
+  'What you allow runs in the sandbox; what you approve is applied. :qa! leaves.',
 }
 
 vim.api.nvim_create_autocmd('VimEnter', {

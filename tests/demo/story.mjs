@@ -140,9 +140,11 @@ export async function packageInstall(stage) {
     const offers = await stage.actionsAt('src/client.js', remedy);
     const isOffered = offers.some(({ title }) => isTitled(title, refused.remedy.title));
     expect(isOffered, () => `"${refused.remedy.title}" is not among: ${titlesOf(offers)}`);
+    await stage.click(offers, `Keep ${refused.detail} refused`);
+    await stage.gone('src/client.js', 'the remedy', (d) => d.message.includes(refused.detail));
     const { grants } = await client.call('escrow/grants/list', {});
-    expect(!grants.some(({ tool }) => tool === 'network'), 'the network was opened without a click');
-    return { verdict: `${offers.length} actions`, notes: menuOf(offers) };
+    expect(!grants.some(({ tool }) => tool === 'network'), 'the network was opened all the same');
+    return { verdict: 'still refused', tone: 'bad', notes: menuOf(offers) };
   });
 }
 
