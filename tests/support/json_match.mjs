@@ -43,7 +43,7 @@ export function fillIn(text, bindings) {
   });
 }
 
-/** A JSON value with its placeholders replaced: a whole string by the value itself, an embedded one by its text. */
+/** A JSON value with its placeholders replaced: a whole string by the value itself, an embedded one, or a key, by text. */
 export function substitute(value, bindings) {
   if (typeof value === 'string') {
     const whole = kPlaceholder.exec(value);
@@ -55,7 +55,9 @@ export function substitute(value, bindings) {
   }
   if (Array.isArray(value)) return value.map((each) => substitute(each, bindings));
   if (value !== null && typeof value === 'object') {
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, substitute(each, bindings)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [fillIn(key, bindings), substitute(each, bindings)]),
+    );
   }
   return value;
 }

@@ -39,6 +39,15 @@ function shorten(text, limit = 4000) {
   return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length} characters)`;
 }
 
+/** A trace as text, one message a line. */
+export function traceText(trace) {
+  const line = ({ direction, message, raw }) =>
+    raw === undefined
+      ? `${direction} ${shorten(JSON.stringify(message))}`
+      : `${direction} raw ${shorten(JSON.stringify(Buffer.from(raw).toString('latin1')), 400)}`;
+  return trace.map(line).join('\n');
+}
+
 export class LspClient {
   /** Messages of both directions in order: `{direction: '->' | '<-', message}`; '->' is to the server. */
   trace = [];
@@ -271,11 +280,7 @@ export class LspClient {
 
   /** The whole exchange as text, one message a line. */
   traceText() {
-    const line = ({ direction, message, raw }) =>
-      raw === undefined
-        ? `${direction} ${shorten(JSON.stringify(message))}`
-        : `${direction} raw ${shorten(JSON.stringify(Buffer.from(raw).toString('latin1')), 400)}`;
-    return this.trace.map(line).join('\n');
+    return traceText(this.trace);
   }
 
   // ---- Receiving ----

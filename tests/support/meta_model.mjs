@@ -1,4 +1,4 @@
-// Checks a session against the LSP meta model, where a checker for it is at hand. It is no part of this project: a
+// Checks sessions against the LSP meta model, where a checker for it is at hand. It is no part of this project: a
 // folder with lspcheck.mjs and metaModel.json, named by ESCROW_META_MODEL_DIR or lying beside the checkout.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -32,9 +32,10 @@ function traceForChecker(trace) {
 }
 
 /**
+ * @param traces of sessions, as LspClient keeps them
  * @returns `{absent}`: why nothing was checked; or `{summary, faults}`.
  */
-export function checkAgainstMetaModel(trace) {
+export function checkAgainstMetaModel(traces) {
   const folder = metaModelFolder();
   const [checker, model] = ['lspcheck.mjs', 'metaModel.json'].map((name) => path.join(folder, name));
   for (const file of [checker, model]) {
@@ -46,7 +47,7 @@ export function checkAgainstMetaModel(trace) {
     fs.copyFileSync(checker, path.join(place, 'lspcheck.mjs'));
     fs.mkdirSync(path.join(place, 'proto'));
     fs.symlinkSync(path.join(projectRoot, 'node_modules'), path.join(place, 'proto', 'node_modules'));
-    fs.writeFileSync(path.join(place, 'trace'), traceForChecker(trace).join('\n'));
+    fs.writeFileSync(path.join(place, 'trace'), traces.flatMap(traceForChecker).join('\n'));
     const run = spawnSync(process.execPath, ['lspcheck.mjs', model, 'trace'], { cwd: place, encoding: 'utf8' });
     const lines = run.stdout.trim().split('\n');
     const faults = lines.filter((line) => line.startsWith('BAD')).map((line) => `meta model: ${line.slice(4)}`);

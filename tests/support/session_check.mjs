@@ -256,10 +256,8 @@ class CheckedSession {
   constructor({ trace, shapes, secrets }) {
     this.#shapes = shapes;
     this.#secrets = secrets;
-    this.#rawText = trace
-      .filter((entry) => entry.raw !== undefined)
-      .map((entry) => Buffer.from(entry.raw).toString('latin1'))
-      .join('');
+    const raw = trace.filter((entry) => entry.raw !== undefined).map((entry) => Buffer.from(entry.raw));
+    this.#rawText = Buffer.concat(raw).toString('utf8');
   }
 
   fromClient(message) {

@@ -87,8 +87,9 @@ export class Documents {
     return this.#open.get(uri);
   }
 
-  /** Takes note of a notification on its way to the server. */
+  /** Takes note of a notification on its way to the server. One sent broken, on purpose, changes nothing. */
   follow({ method, params }) {
+    if (typeof params?.textDocument?.uri !== 'string') return;
     switch (method) {
       case 'textDocument/didOpen':
         this.#open.set(params.textDocument.uri, { ...params.textDocument });
@@ -104,7 +105,7 @@ export class Documents {
 
   #change({ textDocument, contentChanges }) {
     const document = this.#open.get(textDocument.uri);
-    if (!document) return; // a transcript may well change what is not open, to see what the server makes of it
+    if (!document || !Array.isArray(contentChanges)) return;
     for (const { range, text } of contentChanges) {
       document.text = range ? applyEdits(document.text, [{ range, newText: text }], this.encoding) : text;
     }
