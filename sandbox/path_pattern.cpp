@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 namespace escrow::sandbox {
 namespace {
@@ -158,11 +159,55 @@ constexpr std::array kLookInside = {"*.pem",       "*.key",    "*.crt",        "
 constexpr std::array kSecretMarks = {"PRIVATE KEY-----", "_authToken",   "_auth",      "_password",
                                      "npmAuthToken",     "npmAuthIdent", "<password>", "ClearTextPassword"};
 
-template <class List>
-bool matches_any(const List& patterns, std::string_view path) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const char* pattern) { return matches_glob(pattern, path, LetterCase::ignored); });
+std::string lowered(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = folded(c, LetterCase::ignored);
+  return result;
 }
+
+/// A list of patterns, asked once for every file of a workspace. Only those whose last segment can fit the file's name
+/// are tried: most name it, or its extension, literally.
+class PatternList {
+ public:
+  template <class List>
+  explicit PatternList(const List& patterns) {
+    for (const std::string_view pattern : patterns) file_away(pattern);
+  }
+
+  bool matches(std::string_view path) const {
+    const std::string name = lowered(last_segment(path));
+    if (any_of(by_name_, name, path)) return true;
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+      if (any_of(by_extension_, name.substr(dot), path)) return true;
+    return std::any_of(others_.begin(), others_.end(), [&](std::string_view pattern) { return fits(pattern, path); });
+  }
+
+ private:
+  using Index = std::unordered_map<std::string, std::vector<std::string_view>>;
+
+  void file_away(std::string_view pattern) {
+    const std::string tail = lowered(last_segment(pattern));
+    const bool star_first = tail.starts_with("*.");
+    const std::string literal = star_first ? tail.substr(1) : tail;
+    if (literal.find_first_of("*?[\\") != std::string::npos)
+      others_.push_back(pattern);
+    else
+      (star_first ? by_extension_ : by_name_)[literal].push_back(pattern);
+  }
+
+  static bool fits(std::string_view pattern, std::string_view path) {
+    return matches_glob(pattern, path, LetterCase::ignored);
+  }
+
+  static bool any_of(const Index& index, const std::string& key, std::string_view path) {
+    const auto found = index.find(key);
+    return found != index.end() && std::any_of(found->second.begin(), found->second.end(),
+                                               [&](std::string_view pattern) { return fits(pattern, path); });
+  }
+
+  Index by_name_, by_extension_;
+  std::vector<std::string_view> others_;
+};
 
 }  // namespace
 
@@ -177,9 +222,9 @@ bool matches_glob(std::string_view pattern, std::string_view path, LetterCase le
 }
 
 Secrecy secrecy_of(std::string_view path) {
-  if (matches_any(kExamples, path)) return Secrecy::open;
-  if (matches_any(kMasked, path)) return Secrecy::masked;
-  return matches_any(kLookInside, path) ? Secrecy::look_inside : Secrecy::open;
+  static const PatternList examples(kExamples), masked(kMasked), look_inside(kLookInside);
+  if (masked.matches(path)) return examples.matches(path) ? Secrecy::open : Secrecy::masked;
+  return look_inside.matches(path) ? Secrecy::look_inside : Secrecy::open;
 }
 
 bool holds_secret(std::string_view text) {

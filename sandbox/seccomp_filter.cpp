@@ -27,6 +27,11 @@ struct ContextDeleter {
 };
 using Context = std::unique_ptr<void, ContextDeleter>;
 
+/// As the SCMP_A… macros, which are C.
+scmp_arg_cmp argument(unsigned index, scmp_compare comparison, scmp_datum_t first, scmp_datum_t second = 0) {
+  return {index, comparison, first, second};
+}
+
 constexpr std::array kTracingCalls = {"ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd"};
 
 bool is_tracing_call(std::string_view name) {
@@ -55,7 +60,7 @@ int deny_calls(scmp_filter_ctx context, Tracing tracing) {
 int deny_namespaces(scmp_filter_ctx context) {
   for (std::uint64_t bit = 1; bit <= kNamespaceFlags; bit <<= 1) {
     if ((kNamespaceFlags & bit) == 0) continue;
-    const scmp_arg_cmp set = SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit);
+    const scmp_arg_cmp set = argument(0, SCMP_CMP_MASKED_EQ, bit, bit);
     // The time namespace's bit lies within clone's exit-signal byte, where it means nothing.
     if (bit != 0x80)
       if (int failed = seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1, set)) return failed;
@@ -68,7 +73,7 @@ int deny_namespaces(scmp_filter_ctx context) {
 int deny_terminal_injection(scmp_filter_ctx context) {
   constexpr std::uint64_t low = 0xffffffffull;
   for (std::uint64_t request : {std::uint64_t{TIOCSTI}, std::uint64_t{TIOCLINUX}}) {
-    const scmp_arg_cmp same = SCMP_A1(SCMP_CMP_MASKED_EQ, low, request);
+    const scmp_arg_cmp same = argument(1, SCMP_CMP_MASKED_EQ, low, request);
     if (int failed = seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, same)) return failed;
   }
   return 0;
@@ -76,7 +81,7 @@ int deny_terminal_injection(scmp_filter_ctx context) {
 
 int deny_family_range(scmp_filter_ctx context, int first, int last) {
   for (int family = first; family <= last; ++family) {
-    const scmp_arg_cmp same = SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffffull, static_cast<scmp_datum_t>(family));
+    const scmp_arg_cmp same = argument(0, SCMP_CMP_MASKED_EQ, 0xffffffffull, static_cast<scmp_datum_t>(family));
     for (int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)})
       if (int failed = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), call, 1, same)) return failed;
   }
@@ -90,10 +95,10 @@ int deny_socket_families(scmp_filter_ctx context) {
   if (int failed = deny_family_range(context, 3, 9)) return failed;
   if (int failed = deny_family_range(context, 11, 15)) return failed;
   if (int failed = deny_family_range(context, 17, 63)) return failed;
-  const scmp_arg_cmp beyond = SCMP_A0(SCMP_CMP_GE, 64);
+  const scmp_arg_cmp beyond = argument(0, SCMP_CMP_GE, 64);
   if (int failed = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, beyond)) return failed;
-  const scmp_arg_cmp netlink = SCMP_A0(SCMP_CMP_EQ, AF_NETLINK);
-  const scmp_arg_cmp other = SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE);
+  const scmp_arg_cmp netlink = argument(0, SCMP_CMP_EQ, AF_NETLINK);
+  const scmp_arg_cmp other = argument(2, SCMP_CMP_NE, NETLINK_ROUTE);
   return seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2, netlink, other);
 }
 
@@ -105,11 +110,11 @@ int deny_personalities(scmp_filter_ctx context) {
   const std::uint32_t deny = SCMP_ACT_ERRNO(EPERM);
   for (std::uint64_t bit :
        {std::uint64_t{READ_IMPLIES_EXEC}, std::uint64_t{ADDR_COMPAT_LAYOUT}, std::uint64_t{MMAP_PAGE_ZERO}}) {
-    const scmp_arg_cmp set = SCMP_A0(SCMP_CMP_MASKED_EQ, bit | query, bit);
+    const scmp_arg_cmp set = argument(0, SCMP_CMP_MASKED_EQ, bit | query, bit);
     if (int failed = seccomp_rule_add(context, deny, SCMP_SYS(personality), 1, set)) return failed;
   }
   for (std::uint64_t bit = 1; bit < query; bit <<= 1) {
-    const scmp_arg_cmp half = SCMP_A0(SCMP_CMP_MASKED_EQ, bit | query, query);
+    const scmp_arg_cmp half = argument(0, SCMP_CMP_MASKED_EQ, bit | query, query);
     if (int failed = seccomp_rule_add(context, deny, SCMP_SYS(personality), 1, half)) return failed;
   }
   return 0;
