@@ -40,11 +40,6 @@ bool must_escape(char32_t c) {
   return c < 0x20 ? c != '\n' && c != '\t' : c == 0x7f || is_invisible(c);
 }
 
-/// Characters that Markdown, HTML or a terminal could take for markup.
-bool is_markup(char c) {
-  return std::string_view("\\`*_{}[]<>#|~!&").find(c) != std::string_view::npos;
-}
-
 void add_signal(std::vector<Signal>& out, std::string_view rule, std::uint32_t line, std::string message) {
   const DiffRule* known = find_diff_rule(rule);
   Signal signal{.rule = std::string(rule),
@@ -121,20 +116,12 @@ std::string one_line(std::string_view text, std::size_t max) {
   constexpr std::string_view kEllipsis = "…";
   std::string out;
   for (const char c : make_visible(text)) {
-    if (c == '\n' || c == '\t') {
-      out += ' ';
-    } else {
-      if (is_markup(c)) out += '\\';
-      out += c;
-    }
+    out += c == '\n' || c == '\t' ? ' ' : c;
   }
   if (out.size() <= max) return out;
   std::size_t end = max > kEllipsis.size() ? max - kEllipsis.size() : 0;
-  // Neither inside a character nor after a lone escape.
   while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;
-  std::size_t escapes = 0;
-  while (escapes < end && out[end - 1 - escapes] == '\\') ++escapes;
-  out.resize(end - escapes % 2);
+  out.resize(end);
   return max >= kEllipsis.size() ? out + std::string(kEllipsis) : out;
 }
 

@@ -14,7 +14,8 @@ std::string redact(std::string_view text);
 /// Hidden, bidirectional and control characters as visible escapes (`\u202e`, `\x1b`); '\n' and '\t' kept.
 std::string make_visible(std::string_view text);
 
-/// One line of plain text that no Markdown or terminal reads as anything else, at most `max` bytes.
+/// One line that no terminal reads as anything else, at most `max` bytes, cut at a character. Not escaped for Markdown:
+/// whatever holds it is sent as plain text.
 std::string one_line(std::string_view text, std::size_t max = 200);
 
 /// What a command's output holds that a model or a person should be warned of (secrets, prompt injection, hidden

@@ -92,6 +92,7 @@ void Broker::set_policy(engine::Policy policy) {
 void Broker::set_locked(bool locked) {
   locked_ = locked;
   record(locked ? "lock" : "unlock", {});
+  changed();
   if (!locked) return;
   std::vector<std::string> ids;
   for (const auto& [id, call] : pending_) ids.push_back(id);
@@ -110,19 +111,24 @@ Result<engine::Grant> Broker::grant(engine::Grant grant) {
                    {"tool", added->tool},
                    {"match", engine::redact(added->match)},
                    {"scope", engine::name_of(added->scope)}});
+  if (events_.on_grants_changed) events_.on_grants_changed();
   recheck_pending();
   return added;
 }
 
 Result<bool> Broker::revoke(const std::string& grant_id) {
   auto revoked = grants_.revoke(grant_id);
-  if (revoked && *revoked) record("grant.revoke", {{"id", grant_id}});
+  if (!revoked || !*revoked) return revoked;
+  record("grant.revoke", {{"id", grant_id}});
+  if (events_.on_grants_changed) events_.on_grants_changed();
   return revoked;
 }
 
 Result<std::size_t> Broker::revoke_all() {
   auto count = grants_.revoke_all();
-  if (count) record("grant.revokeAll", {{"count", *count}});
+  if (!count) return count;
+  record("grant.revokeAll", {{"count", *count}});
+  if (events_.on_grants_changed) events_.on_grants_changed();
   return count;
 }
 
@@ -135,6 +141,22 @@ Result<engine::Grant> Broker::take_remedy(const std::string& remedy_id) {
   auto added = grant(wanted);
   changed();
   return added;
+}
+
+Result<void> Broker::dismiss_remedy(const std::string& remedy_id) {
+  const auto gone = std::erase_if(remedies_, [&](const OpenRemedy& remedy) { return remedy.id == remedy_id; });
+  if (gone == 0) return Error{ErrorKind::not_found, "this remedy was already taken"};
+  record("remedy.dismiss", {{"remedyId", remedy_id}});
+  changed();
+  return {};
+}
+
+void Broker::close() {
+  const Error closing{ErrorKind::cancelled, "Escrow is shutting down"};
+  while (!pending_.empty()) settle(*pending_.begin()->second, 0, closing);
+  for (auto& [id, live] : executions_) {
+    for (auto& reply : std::exchange(live->waiting, {})) reply(closing);
+  }
 }
 
 std::vector<engine::Grant> Broker::grants() {
@@ -167,6 +189,11 @@ std::size_t Broker::pending_count() {
 std::vector<Finding> Broker::findings() {
   std::vector<Finding> found;
   for (const auto& review : reviews()) append_findings(review, found);
+  if (locked_) {
+    found.push_back({.severity = engine::Level::medium,
+                     .rule = "locked",
+                     .message = "Escrow is locked: everything agents ask is denied"});
+  }
   for (const auto& remedy : remedies_) {
     found.push_back({.severity = engine::Level::medium,
                      .rule = "egress-refused",

@@ -148,6 +148,7 @@ struct BrokerEvents {
   std::function<void(const Review&)> on_pending;
   /// A change's review was made, or moved to another state or revision.
   std::function<void(const Review&)> on_review_changed;
+  std::function<void()> on_grants_changed;
   /// Something a person should know that stops nothing.
   std::function<void(const std::string&)> on_trouble;
 };
@@ -169,6 +170,8 @@ class Broker {
   Broker(boost::asio::io_context& loop, sandbox::Executor& executor, UserTree& tree, Editor& editor, Options options,
          BrokerEvents events);
   ~Broker();
+  /// Answers everybody who waits (`cancelled`): the front is about to go. Executions die with the broker.
+  void close();
 
   // What agents may call.
   RegisteredAgent register_agent(AgentInfo info);
@@ -207,6 +210,8 @@ class Broker {
   Result<std::size_t> revoke_all();
   /// Takes an open remedy: grants exactly that.
   Result<engine::Grant> take_remedy(const std::string& remedy_id);
+  /// Leaves the host refused and takes the remedy away; `not_found` if there is none of that id.
+  Result<void> dismiss_remedy(const std::string& remedy_id);
   /// Deny everything until unlocked.
   void set_locked(bool locked);
   bool locked() const { return locked_; }

@@ -495,7 +495,17 @@ void Broker::apply_reversed(const Review& applied, Reply<ApplyOutcome> reply) {
     published = approve(published->id, published->revision, {}, "person");
     if (!published) return reply(published.error());
   }
-  apply(published->id, published->revision, false, std::move(reply));
+  apply(published->id, published->revision, false,
+        [this, id = applied.id, reply = std::move(reply)](Result<ApplyOutcome> outcome) {
+          if (outcome && outcome->state == "applied") {
+            (void)store_.update(id, [](Review& review) -> Result<void> {
+              review.undo_id.clear();  // nothing is left to undo: the undo itself has an id of its own
+              review.notes.emplace_back("undone");
+              return {};
+            });
+          }
+          reply(std::move(outcome));
+        });
 }
 
 }  // namespace escrow::server

@@ -46,6 +46,13 @@ void add_git_environment(std::map<std::string, std::string>& env, const std::str
   }
 }
 
+/// Tools that look for a newer version of themselves on every run would be refused on every run, and each refusal offers
+/// the person a host to open.
+void add_quiet_environment(std::map<std::string, std::string>& env) {
+  env.try_emplace("npm_config_update_notifier", "false");
+  env.try_emplace("PIP_DISABLE_PIP_VERSION_CHECK", "1");
+}
+
 engine::NetworkAction network_action(const std::string& host_port) {
   const auto colon = host_port.rfind(':');
   if (colon == std::string::npos || host_port.find(':') != colon) return {.host = host_port, .port = std::nullopt};
@@ -184,6 +191,7 @@ Result<StartedExecution> Broker::start(ExecuteRequest request, const Asker& aske
   const std::string exec_id = "x-" + random_token().substr(0, 12);
   sandbox::Profile profile = profile_for(request, asker, token, root);
   add_git_environment(env, root);
+  add_quiet_environment(env);
   sandbox::Command command{
       .argv = std::move(argv), .cwd = cwd, .env = std::move(env), .stdin_text = request.stdin_text, .pty = request.pty};
   auto live = std::make_unique<Live>();

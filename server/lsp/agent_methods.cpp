@@ -171,8 +171,12 @@ void AgentMethods::start(ExecuteRequest request, const std::optional<protocol::P
 
 void AgentMethods::wait(const protocol::ExecuteWaitParams& params, Reply reply) {
   auto shared = std::make_shared<Reply>(std::move(reply));
+  shared->on_cancel([weak = std::weak_ptr<Reply>(shared)] {
+    if (const auto waiting = weak.lock()) waiting->cancelled();
+  });
   session_.broker->wait_execution(params.execId, params.timeoutMs,
                                   [this, shared](Result<const FinishedExecution*> result) {
+                                    if (!*shared) return;  // cancelled meanwhile
                                     if (!result) return shared->error(to_wire(result.error()));
                                     if (*result == nullptr) return (*shared)(nullptr);
                                     (*shared)(to_wire(session_, **result));

@@ -101,11 +101,22 @@ void add_change(ActionList& list, const Review& review, const std::string& path,
 }
 
 void add_remedy(ActionList& list, const OpenRemedy& remedy) {
+  protocol::MatterArgument refusal;
+  refusal.reviewId = remedy.id;
   list.add("Escrow: Show status", command::kStatus, boost::json::object{});
+  list.add("Escrow: Keep " + remedy.remedy.grant.match + " refused", command::kDeny, protocol::to_json(refusal));
   protocol::RemedyArgument argument;
   argument.remedyId = remedy.id;
   argument.nonce = list.nonce(remedy.id, 0, std::string(command::kRemedyGrant));
   list.add("Escrow: " + remedy.remedy.title, command::kRemedyGrant, protocol::to_json(argument));
+}
+
+void add_unlock(ActionList& list) {
+  protocol::LockArgument argument;
+  argument.locked = false;
+  argument.nonce = list.nonce("escrow", 0, std::string(command::kLock));
+  list.add("Escrow: Show status", command::kStatus, boost::json::object{});
+  list.add("Escrow: Unlock", command::kLock, protocol::to_json(argument));
 }
 
 void add_undo(ActionList& list, const Review& review) {
@@ -120,7 +131,7 @@ void add_undo(ActionList& list, const Review& review) {
 const Review* last_applied(const std::vector<Review>& reviews, const std::string& path) {
   const Review* newest = nullptr;
   for (const auto& review : reviews) {
-    if (review.state != ReviewState::applied || review.origin == "undo") continue;
+    if (review.state != ReviewState::applied || review.undo_id.empty() || review.origin == "undo") continue;
     if (review.updated_ms + kUndoShownMs < now_ms()) continue;
     const bool touches = std::any_of(review.files.begin(), review.files.end(), [&](const ReviewFile& file) {
       return review.root + "/" + file.path == path || review.root + "/" + file.old_path == path;
@@ -141,6 +152,7 @@ std::vector<Action> gather(Session& session, const FindingsView& view, const std
         if (remedy.id == finding.remedy_id) add_remedy(list, remedy);
       }
     }
+    if (finding.rule == "locked" && seen.insert("locked").second) add_unlock(list);
     if (finding.review_id.empty() || !seen.insert(finding.review_id).second) continue;
     const auto review = session.broker->review(finding.review_id);
     if (!review) continue;

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/json.hpp>
 
 #include "engine/redact.h"
@@ -38,7 +41,9 @@ void Commands::execute(const protocol::ExecuteCommandParams& params, Reply reply
   const boost::json::value argument = arguments && !arguments->empty() ? arguments->front() : boost::json::object{};
   const auto done = run(params, argument);
   if (!done) return reply.error(to_wire(done.error()));
-  reply(nullptr);
+  // Null is the last message of what the click caused: the answers and diagnostics it led to are queued before. Emacs
+  // 28 leaves whatever follows an answer in the same read unparsed until the server speaks again.
+  boost::asio::post(session_.loop, [answer = std::make_shared<Reply>(std::move(reply))] { (*answer)(nullptr); });
 }
 
 Result<void> Commands::run(const protocol::ExecuteCommandParams& params, const boost::json::value& argument) {
@@ -73,6 +78,10 @@ Result<void> Commands::run(const protocol::ExecuteCommandParams& params, const b
     return {};
   }
   if (id == command::kHunkRevert || id == command::kRiskAccept) return not_offered(id);
+  const auto& known = protocol::kCommands;
+  if (std::find(known.begin(), known.end(), id) == known.end()) {
+    return Error{ErrorKind::invalid_params, "params.command: unknown command `" + id + "`"};
+  }
   const auto read = read_argument<protocol::MatterArgument>(argument);
   return read ? run_matter(id, *read, params.workDoneToken) : Result<void>(read.error());
 }
@@ -80,11 +89,10 @@ Result<void> Commands::run(const protocol::ExecuteCommandParams& params, const b
 Result<void> Commands::run_matter(const std::string& id, const protocol::MatterArgument& matter,
                                   const std::optional<protocol::ProgressToken>& token) {
   if (id == command::kReviewShow) return show(matter);
+  if (id == command::kDeny && matter.reviewId.starts_with("m-"))
+    return session_.broker->dismiss_remedy(matter.reviewId);
   if (id == command::kDeny) return answer(matter, Answer::deny);
   const std::string hunk = matter.hunk.value_or("");
-  const bool known = id == command::kReviewApprove || id == command::kReviewReject || id == command::kAllowOnce ||
-                     id == command::kAllowSession || id == command::kAllowWorkspace || id == command::kApply;
-  if (!known) return Error{ErrorKind::invalid_params, "unknown command `" + id + "`"};
   const auto spent = spend(matter.nonce.value_or(""), matter.reviewId, matter.revision, id + hunk);
   if (!spent) return spent;
   std::vector<std::string> hunks;

@@ -78,6 +78,7 @@ LspServer::~LspServer() {
 
 void LspServer::close() {
   view_.close();
+  if (session_.broker) session_.broker->close();
   session_.broker.reset();  // its executions are killed as they are dropped
 }
 
@@ -116,7 +117,16 @@ Result<void> LspServer::make_product(const std::vector<std::string>& roots) {
 
 BrokerEvents LspServer::broker_events() {
   BrokerEvents events;
-  events.on_findings_changed = [this] { view_.refresh(); };
+  events.on_findings_changed = [this] {
+    view_.refresh();
+    withdraw_questions();
+    tell_status();
+  };
+  events.on_grants_changed = [this] {
+    if (session_.wants("grants")) {
+      session_.connection->notify(protocol::notification::kGrantsChanged, protocol::NoParams{});
+    }
+  };
   events.on_output = [this](const std::string& exec_id, sandbox::Stream stream, std::string_view bytes) {
     agents_.output(exec_id, stream, bytes);
   };
@@ -260,7 +270,7 @@ void LspServer::ask(const Review& review) {
                    review.decision->clause + ")";
   params.actions = {{{.title = deny}, {.title = once}}};
   if (!engine::suggest_match(*review.action).empty()) params.actions->push_back({.title = session});
-  session_.connection->call<std::optional<protocol::MessageActionItem>>(
+  const auto call = session_.connection->call<std::optional<protocol::MessageActionItem>>(
       "window/showMessageRequest", params,
       [this, id = review.id, revision = review.revision, deny, once, session](auto outcome) {
         if (!outcome || !*outcome || !session_.broker) return;
@@ -269,6 +279,28 @@ void LspServer::ask(const Review& review) {
         if (title == once) (void)session_.broker->answer_call(id, revision, Answer::allow_once);
         if (title == session) (void)session_.broker->answer_call(id, revision, Answer::allow_session);
       });
+  questions_[review.id] = {.call = call, .revision = review.revision};
+}
+
+/// Another surface answered first: the pop-up is of no use any more.
+void LspServer::withdraw_questions() {
+  for (auto it = questions_.begin(); it != questions_.end();) {
+    const auto review = session_.broker->review(it->first);
+    if (review && review->revision == it->second.revision) {
+      ++it;
+      continue;
+    }
+    session_.connection->cancel_call(it->second.call);
+    it = questions_.erase(it);
+  }
+}
+
+void LspServer::tell_status() {
+  if (!session_.wants("status")) return;
+  const auto status = person_.status();
+  if (told_status_ == status) return;
+  told_status_ = status;
+  session_.connection->notify(protocol::notification::kStatusChanged, status);
 }
 
 }  // namespace escrow::server::lsp

@@ -55,6 +55,14 @@ class LspServer {
   void code_lens(const protocol::CodeLensParams& params, Reply reply);
   void hover(const protocol::HoverParams& params, Reply reply);
   void ask(const Review& review);
+  void withdraw_questions();
+  void tell_status();
+
+  /// A window/showMessageRequest that is open.
+  struct Question {
+    Connection::CallId call = 0;
+    int revision = 0;
+  };
 
   Options options_;
   Session session_;
@@ -63,6 +71,8 @@ class LspServer {
   AgentMethods agents_{session_};
   PersonMethods person_{session_};
   std::vector<std::string> bound_methods_;
+  std::map<std::string, Question> questions_;  ///< by review id
+  std::optional<protocol::Status> told_status_;
   bool told_trouble_ = false;
 };
 

@@ -134,13 +134,17 @@ void PersonMethods::text_document_content(const protocol::TextDocumentContentPar
   content({.uri = params.uri}, std::move(reply));
 }
 
+/// One hunk takes the nonce issued for that hunk; the whole, or several, the nonce of the whole.
+template <class Params>
+Result<void> PersonMethods::spend_for_hunks(const Params& params, std::string_view command) {
+  const bool one = params.hunks && params.hunks->size() == 1;
+  const std::string verb = std::string(command) + (one ? params.hunks->front() : std::string());
+  return session_.broker->nonces().spend(params.nonce, params.reviewId, params.revision, verb, now_ms());
+}
+
 void PersonMethods::approve(const protocol::ReviewApproveParams& params, Reply reply) {
   auto& broker = *session_.broker;
-  const std::string only = params.hunks && params.hunks->size() == 1 ? params.hunks->front() : std::string();
-  const std::string verb = std::string(protocol::command::kReviewApprove);
-  auto spent = broker.nonces().spend(params.nonce, params.reviewId, params.revision, verb + only, now_ms());
-  if (!spent && !only.empty())
-    spent = broker.nonces().spend(params.nonce, params.reviewId, params.revision, verb, now_ms());
+  const auto spent = spend_for_hunks(params, protocol::command::kReviewApprove);
   if (!spent) return reply.error(to_wire(spent.error()));
   const auto review =
       broker.approve(params.reviewId, params.revision, params.hunks.value_or(std::vector<std::string>()), "person");
@@ -150,8 +154,7 @@ void PersonMethods::approve(const protocol::ReviewApproveParams& params, Reply r
 
 void PersonMethods::reject(const protocol::ReviewRejectParams& params, Reply reply) {
   auto& broker = *session_.broker;
-  const auto spent = broker.nonces().spend(params.nonce, params.reviewId, params.revision,
-                                           std::string(protocol::command::kReviewReject), now_ms());
+  const auto spent = spend_for_hunks(params, protocol::command::kReviewReject);
   if (!spent) return reply.error(to_wire(spent.error()));
   const auto review = broker.reject(params.reviewId, params.revision, params.hunks.value_or(std::vector<std::string>()),
                                     params.reason.value_or(""));

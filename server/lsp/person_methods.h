@@ -38,6 +38,8 @@ class PersonMethods {
   void audit_verify(const protocol::AuditVerifyParams& params, Reply reply);
   void answer_status(const protocol::NoParams& params, Reply reply);
   void text_document_content(const protocol::TextDocumentContentParams& params, Reply reply);
+  template <class Params>
+  Result<void> spend_for_hunks(const Params& params, std::string_view command);
   Result<std::string> review_text(const std::string& uri) const;
 
   Session& session_;

@@ -20,10 +20,9 @@ TEST_CASE("what cannot be seen becomes visible, and the rest stays") {
 
 TEST_CASE("one line stays one line, plain and short") {
   CHECK(one_line("a\nb\tc") == "a b c");
-  CHECK(one_line("[click](x) `rm` <b>") == "\\[click\\](x) \\`rm\\` \\<b\\>");
+  CHECK(one_line("[click](x) `rm` \x1b[31m") == "[click](x) `rm` \\x1b[31m");
   CHECK(one_line(std::string(300, 'x'), 20).size() == 20);
   CHECK(one_line("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 6) == "\xc3\xa9…");
-  CHECK(one_line("ab[[[[[[", 8).find("\\…") == std::string::npos);
   CHECK(one_line("short", 2).size() <= 2);
 }
 
