@@ -370,12 +370,13 @@ void Connection::receive_end() {
   state_->post_dispatch();
 }
 
-void Connection::send_notification(std::string_view method, boost::json::value params) {
+void Connection::send_notification(std::string_view method, const boost::json::value& params) {
   const Message message = Notification{std::string(method), params};
   state_->send_call(method, params, message);
 }
 
-Connection::CallId Connection::send_request(std::string_view method, boost::json::value params, State::Done done) {
+Connection::CallId Connection::send_request(std::string_view method, const boost::json::value& params,
+                                            State::Done done) {
   const CallId id = state_->next_call++;
   if (state_->lifecycle.phase() == Lifecycle::Phase::exited) {
     boost::asio::post(state_->loop, [done = std::move(done)] {

@@ -117,8 +117,8 @@ class Connection {
     if (!value) return protocol::ResponseError{-32603, value.error().message, nullptr};
     return std::move(*value);
   }
-  void send_notification(std::string_view method, boost::json::value params);
-  CallId send_request(std::string_view method, boost::json::value params,
+  void send_notification(std::string_view method, const boost::json::value& params);
+  CallId send_request(std::string_view method, const boost::json::value& params,
                       std::function<void(protocol::Outcome<boost::json::value>)> done);
   std::shared_ptr<State> state_;
 };
