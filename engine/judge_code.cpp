@@ -32,6 +32,7 @@ void judge_script_file(Case& c, const Word& word) {
   if (contains(word.text, "<(")) return judge_source_of_program(c, c.brought(), "runs the output of a command");
   const Taint taint = c.file_taint(word.text);
   if (taint != 0) judge_source_of_program(c, taint, "runs a file written a moment ago");
+  if ((taint & (kFromNetwork | kDecoded)) != 0) return;
   if (judge_written_text(c, word)) return;
   if (contains(word.text, "://"))
     return c.note(Level::critical, Category::remote_code | Category::network, "runs text downloaded from the network");
@@ -128,6 +129,8 @@ void judge_shell(Case& c) {
     if (c.has_input() || from_list) return judge_source_of_program(c, taint, "has a shell run text from its input");
     if (c.command.context == CommandContext::process_substitution && c.command.piped_from == SimpleCommand::npos)
       return;
+    // A shell on a socket was found at its redirect already.
+    if (c.judgement.level == Level::critical) return;
     return c.note(Level::medium, bit(Category::inline_code), "starts an interactive shell");
   }
   if (args.has("-c"))
