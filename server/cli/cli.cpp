@@ -74,8 +74,15 @@ void describe_root(CLI::App& root) {
   root.get_formatter()->column_width(34);
   root.get_formatter()->label("OPTIONS", "options");
   root.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  root.get_formatter()->label("Subcommands", "Commands");
   root.footer("escrow COMMAND --help tells more. Documentation: man escrow.");
+}
+
+/// CLI11 heads the list with "Subcommands"; a command in no group is hidden and stays so.
+void name_groups(CLI::App& app) {
+  for (auto* sub : app.get_subcommands(nullptr)) {
+    if (!sub->get_group().empty()) sub->group("Commands");
+    name_groups(*sub);
+  }
 }
 
 int dispatch(CommandTree& tree) {
@@ -90,6 +97,7 @@ int parse_and_run(std::vector<std::string> args, Register add_commands) {
   describe_root(root);
   CommandTree tree{root, {}, {}};
   add_commands(tree);
+  name_groups(root);
   take_trailing_words(tree, args);
   std::reverse(args.begin(), args.end());  // CLI11 takes a vector from its back
   try {

@@ -7,6 +7,7 @@ import { inPlace } from './place.mjs';
 function withFiles(body) {
   return inPlace((place) => {
     place.write('README.md', 'hello\n');
+    place.write('NOTES.md', 'notes\n');
     place.git('add', '.');
     place.git('commit', '-qm', 'first');
     return body(place);
@@ -35,7 +36,7 @@ test('the exit code is the command\'s own, 124 for a timeout, 125 where nothing 
   assert.equal(place.run(['exec', '--', 'true']).code, 0);
   assert.equal(place.run(['exec', '--allow-once', '--yes', '--', 'sh', '-c', 'exit 7']).code, 7);
   assert.equal(place.run(['exec', '--timeout', '300ms', '--', 'sleep', '20']).code, 124);
-  assert.equal(place.run(['exec', '--', 'no-such-program-here']).code, 127);
+  assert.equal(place.run(['exec', '--allow-once', '--yes', '--', 'no-such-program-here']).code, 127);
   assert.equal(place.run(['exec']).code, 125);
   const denied = place.json(['exec', '--json', '--', 'sh', '-c', 'rm -rf /']);
   assert.deepEqual([denied.code, denied.ran, denied.decision], [125, false, 'deny']);
@@ -71,7 +72,7 @@ test('a low change is applied with --apply, and undone', () => withFiles((place)
 }));
 
 test('a review whose base moved is not applied', () => withFiles((place) => {
-  const done = place.json(['exec', '--json', '--', 'cp', '/etc/hostname', 'README.md']);
+  const done = place.json(['exec', '--json', '--', 'cp', 'NOTES.md', 'README.md']);
   assert.equal(done.ran, true, JSON.stringify(done));
   place.write('README.md', 'changed meanwhile\n');
   place.run(['review', 'approve', done.changes.reviewId, '--yes']);
