@@ -142,6 +142,13 @@ Result<Review> Broker::propose(ProposeRequest request) {
   if (root.empty() || root_for(root) != root) {
     return Error{ErrorKind::outside_roots, "`" + root + "` is not a folder of this workspace"};
   }
+  if (!request.supersedes.empty()) {
+    const auto older = store_.get(request.supersedes);
+    if (!older) return older.error();
+    if (older->agent_id != request.agent.agent_id) {
+      return Error{ErrorKind::role_forbidden, "an agent supersedes only its own reviews"};
+    }
+  }
   const ReadImage read = reader(root);
   if (auto fine = check_stated_bases(request.bases, root, editor_, read); !fine) return fine.error();
   auto files =

@@ -28,6 +28,20 @@ std::string body_hash(const protocol::ToolCallParams& params) {
   return sha256_hex(boost::json::serialize(protocol::to_json(body)));
 }
 
+/// What the probe found that this host can hold. What really held, memory included, is named when the command has
+/// ended.
+protocol::Enforcement expected_enforcement(const sandbox::Probe& probe, sandbox::Writable writable) {
+  protocol::Enforcement wire{
+      .backend = "bubblewrap", .level = "sandbox", .layers = {}, .writable = "overlay", .memory = ""};
+  wire.layers = {"userns", "mountns", "pidns", "netns", "ipcns", "utsns"};
+  if (probe.seccomp) wire.layers.emplace_back("seccomp");
+  if (probe.landlock_abi >= 2) wire.layers.emplace_back("landlock");
+  if (writable == sandbox::Writable::none) wire.writable = "none";
+  if (writable == sandbox::Writable::direct) wire.writable = "direct";
+  if (writable == sandbox::Writable::overlay && !probe.overlay) wire.writable = "copy";
+  return wire;
+}
+
 /// Answers a reply with a result or an error; shared, since a broker's reply is a copyable function.
 template <class Wire>
 auto answer_with(Reply reply, Wire to_wire_value) {
@@ -157,14 +171,15 @@ void AgentMethods::execute_judged(const protocol::ExecuteParams& params, Execute
 
 void AgentMethods::start(ExecuteRequest request, const std::optional<protocol::ProgressToken>& token, Reply reply) {
   const std::string title = engine::describe(request.action);
+  const sandbox::Writable writable = request.writable;
   const auto started = session_.broker->execute(std::move(request));
   if (!started) return reply.error(to_wire(started.error()));
   streams_[started->exec_id].progress = token;
   progress_begin(session_, token, "Escrow: " + title);
   protocol::ExecuteStarted wire;
   wire.execId = started->exec_id;
-  wire.backend = started->enforcement.backend;
-  wire.enforcement = to_wire(started->enforcement);
+  wire.enforcement = expected_enforcement(*session_.probe, writable);
+  wire.backend = wire.enforcement.backend;
   wire.startedAt = started->started_ms;
   reply(protocol::to_json(protocol::ExecuteResult(wire)));
 }

@@ -10,6 +10,7 @@
 #include "server/clock.h"
 #include "server/lsp/session.h"
 #include "server/lsp/to_protocol.h"
+#include "server/lsp/uri.h"
 
 namespace escrow::server::lsp {
 namespace {
@@ -190,7 +191,7 @@ boost::json::array code_actions(Session& session, const FindingsView& view, cons
   if (!session.broker || !wants_quickfix(params)) return wire;
   const Document* document = session.documents.find(params.textDocument.uri);
   const std::string uri = document != nullptr ? document->uri : params.textDocument.uri;
-  const std::string path = document != nullptr ? document->path : std::string();
+  const std::string path = document != nullptr ? document->path : to_path(uri).value_or("");
   for (const auto& action : gather(session, view, uri, path, params.range)) {
     if (!session.client.code_action_literals) {
       wire.push_back(protocol::to_json(command_of(action)));

@@ -19,18 +19,18 @@ namespace {
 
 constexpr std::size_t kMaxPerFile = 100;
 
+bool meets(const protocol::Range& a, const protocol::Range& b) {
+  return a.start.line <= b.end.line && b.start.line <= a.end.line;
+}
+
+}  // namespace
+
 bool is_patch(const Document& document) {
   const auto ends = [&](std::string_view tail) {
     return document.path.size() >= tail.size() && document.path.substr(document.path.size() - tail.size()) == tail;
   };
   return document.languageId == "diff" || document.languageId == "patch" || ends(".diff") || ends(".patch");
 }
-
-bool meets(const protocol::Range& a, const protocol::Range& b) {
-  return a.start.line <= b.end.line && b.start.line <= a.end.line;
-}
-
-}  // namespace
 
 void FindingsView::refresh() {
   if (scheduled_) return;
@@ -80,7 +80,19 @@ void FindingsView::show_patch_documents(std::map<std::string, std::vector<ShownF
   for (const Document* document : session_.documents.by_last_use()) {
     if (!is_patch(*document)) continue;
     const auto judged = session_.broker->judge_patch_text(document->text);
-    const auto lines = patch_text_lines(engine::parse_diff(document->text).patch, judged.risk.signals);
+    const auto parsed = engine::parse_diff(document->text);
+    if (!parsed.issues.empty()) {
+      // Never silence: what could not be read could hold anything.
+      const auto& issue = parsed.issues.front();
+      const auto at = static_cast<std::uint32_t>(issue.line);
+      Finding finding;
+      finding.line = finding.end_line = at;
+      finding.severity = engine::Level::high;
+      finding.rule = "parse-error";
+      finding.message = "This patch cannot be read whole, and is judged high for it: " + issue.message;
+      show(by_uri, finding, document->uri, document->text);
+    }
+    const auto lines = patch_text_lines(parsed.patch, judged.risk.signals);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const auto& signal = judged.risk.signals[i];
       Finding finding{.line = lines[i],

@@ -6,6 +6,7 @@
 
 #include "protocol/lsp_features.h"
 #include "server/broker.h"
+#include "server/documents.h"
 
 namespace escrow::server::lsp {
 
@@ -16,6 +17,9 @@ struct ShownFinding {
   Finding finding;
   protocol::Range range;
 };
+
+/// A document that is itself a diff, by its language or its name.
+bool is_patch(const Document& document);
 
 /// What is shown on every document now, and the publishing of it.
 ///

@@ -52,6 +52,20 @@ std::string change_text(const Review& review) {
   return text;
 }
 
+/// A finding on an open patch: there is no review, so the text is judged again for the weight and the sum.
+std::string patch_text(const Session& session, const std::string& uri, const Finding& finding) {
+  const Document* document = session.documents.find(uri);
+  if (document != nullptr && is_patch(*document)) {
+    const auto risk = session.broker->judge_patch_text(document->text).risk;
+    for (const auto& signal : risk.signals) {
+      if (signal.rule == finding.rule && signal.message == finding.message) {
+        return signal_text(signal) + engine::explain_score(risk) + "\n";
+      }
+    }
+  }
+  return engine::one_line(finding.message, 400) + "\n" + rule_text(finding.rule);
+}
+
 }  // namespace
 
 std::optional<protocol::Hover> hover_at(const Session& session, const FindingsView& view, const std::string& uri,
@@ -70,7 +84,7 @@ std::optional<protocol::Hover> hover_at(const Session& session, const FindingsVi
     if (review && finding.signal >= 0 && static_cast<std::size_t>(finding.signal) < review->risk.signals.size()) {
       text += signal_text(review->risk.signals[static_cast<std::size_t>(finding.signal)]);
     } else if (!review) {
-      text += engine::one_line(finding.message, 400) + "\n" + rule_text(finding.rule);
+      text += patch_text(session, uri, finding);
     }
   }
   if (text.empty()) return std::nullopt;

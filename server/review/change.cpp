@@ -111,6 +111,16 @@ bool has_rule(const engine::Risk& risk, std::string_view rule) {
                      [&](const engine::Signal& signal) { return signal.rule == rule; });
 }
 
+/// A check that nothing here can run blocks only where somebody wrote that it must pass.
+bool is_demanded(const engine::Policy& policy, const std::string& check) {
+  const auto setting = policy.checks.find(check);
+  if (setting == policy.checks.end() || !setting->second.required) return false;
+  const std::string key = "checks." + check;
+  return std::any_of(policy.origins.begin(), policy.origins.end(), [&](const auto& origin) {
+    return origin.first.compare(0, key.size(), key) == 0 && origin.second.layer != engine::LayerKind::builtin;
+  });
+}
+
 /// The steps the lane's band lists. Only what really ran is called passed.
 std::vector<Check> checks_for(const Review& review, const engine::Policy& policy) {
   std::vector<Check> checks;
@@ -123,11 +133,10 @@ std::vector<Check> checks_for(const Review& review, const engine::Policy& policy
   if (band == policy.risk_bands.end()) return checks;
   for (const auto& action : band->second.actions) {
     if (action == "secrets_scan") continue;
-    const auto setting = policy.checks.find(action);
     checks.push_back({.name = action,
                       .state = "skipped",
                       .detail = "no runner for it in this version",
-                      .required = setting != policy.checks.end() && setting->second.required});
+                      .required = is_demanded(policy, action)});
   }
   return checks;
 }
