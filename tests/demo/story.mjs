@@ -62,7 +62,7 @@ export async function readOnlyCommand(stage) {
 
 export async function projectTests(stage) {
   stage.account.part("The project's own tests: allowed, because the sandbox holds them");
-  const command = 'node --test';
+  const command = 'npm test';
   let allowed;
   await stage.hop('agent', `wants \`${command}\``, async () => {
     allowed = await stage.client.call('escrow/toolCall', stage.shellCall(command));
@@ -74,6 +74,7 @@ export async function projectTests(stage) {
     expectEqual(exited.exitCode, 0, `the exit code (${lastLines(out + err, 20).join('\n')})`);
     const passed = /pass (\d+)/.exec(out)?.[1];
     expectEqual(passed, '2', 'the number of tests passed');
+    expectEqual(exited.violations, [], 'what the tests were refused');
     const layers = exited.enforcement.layers.join(' ');
     return { verdict: `exit 0 · ${passed} tests pass`, tone: 'good', notes: [`held by: ${layers}, writes go to an ${exited.enforcement.writable}`] };
   });
