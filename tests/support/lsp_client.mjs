@@ -17,7 +17,7 @@ import { plainClient } from './client_capabilities.mjs';
 import { escrowBinary } from './repository.mjs';
 import { applyEdits, Documents } from './text_document.mjs';
 
-const { StreamMessageReader, StreamMessageWriter } = rpc;
+const { StreamMessageReader } = rpc;
 
 /** How long any wait may take before it counts as a failure. Generous: it only ever passes when something is wrong. */
 export const kPatienceMs = Number(process.env.ESCROW_TEST_PATIENCE_MS ?? 60_000);
@@ -37,6 +37,17 @@ export class ResponseError extends Error {
 /** JSON of a message in the trace, cut where it would drown the rest. */
 function shorten(text, limit = 4000) {
   return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length} characters)`;
+}
+
+/** Whole frames at the head of what was written. */
+function countFrames(wire) {
+  let count = 0;
+  for (let at = 0; ; ++count) {
+    const header = /^(?:[^\r\n]+\r\n)*?Content-Length: *(\d+)\r\n(?:[^\r\n]+\r\n)*\r\n/i.exec(wire.toString('latin1', at, at + 512));
+    if (!header) return count;
+    at += header[0].length + Number(header[1]);
+    if (at > wire.length) return count;
+  }
 }
 
 /** A trace as text, one message a line. */
@@ -65,7 +76,6 @@ export class LspClient {
   handlers = new Map();
 
   #process;
-  #writer;
   #waiters = new Set();
   #nextId = 1;
   #ended = null;
@@ -81,7 +91,6 @@ export class LspClient {
 
   constructor(child) {
     this.#process = child;
-    this.#writer = new StreamMessageWriter(child.stdin);
     child.stdin.on('error', () => {}); // the server may have ended: whoever waits for an answer hears of it
     child.stdout.on('data', (chunk) => this.wire.push(chunk));
     child.stderr.setEncoding('utf8').on('data', (text) => (this.stderr += text));
@@ -91,14 +100,20 @@ export class LspClient {
     /** Resolves to the exit code when the process has ended and all of its output was read; null after a signal. */
     this.exit = new Promise((resolve) => {
       child.on('error', (error) => this.#end(`the server could not be started: ${error.message}`));
-      child.on('close', (code, signal) => {
-        // The reader hands its last messages on by setImmediate.
-        setImmediate(() => setImmediate(() => {
-          this.#end(`the server has ended (${signal ?? `exit code ${code}`})`);
-          resolve(code);
-        }));
+      child.on('close', async (code, signal) => {
+        await this.#readRest();
+        this.#end(`the server has ended (${signal ?? `exit code ${code}`})`);
+        resolve(code);
       });
     });
+  }
+
+  /** The reader hands messages on some turns of the event loop after their bytes came. */
+  async #readRest() {
+    const frames = countFrames(Buffer.concat(this.wire));
+    for (let turn = 0; turn < 1000 && this.received.length < frames && !this.#ended; ++turn) {
+      await new Promise((next) => setImmediate(next));
+    }
   }
 
   get pid() {
@@ -112,7 +127,10 @@ export class LspClient {
     const whole = { jsonrpc: '2.0', ...message };
     this.trace.push({ direction: '->', message: whole });
     this.documents.follow(whole);
-    this.#writer.write(whole).catch(() => {});
+    // Written here and now, so that raw bytes and the end of the input come after it.
+    const body = Buffer.from(JSON.stringify(whole));
+    this.#process.stdin.write(`Content-Length: ${body.length}\r\n\r\n`);
+    this.#process.stdin.write(body);
   }
 
   /** Bytes past all framing. */

@@ -155,6 +155,7 @@ class Player {
     const found = await client.waitForExit();
     if (found !== code) throw new Error(`the server ended with ${found}, expected ${code}`);
     this.#checkNever();
+    await this.#expectNoProcess();
     const secrets = Object.values(kSecrets);
     this.faults.push(
       ...checkSession({ trace: client.trace, wire: Buffer.concat(client.wire), shapes, secrets }),
@@ -186,6 +187,17 @@ class Player {
     }
   }
 
+  /** With the server end the commands it ran. They go as the kernel gets round to it, so this is looked at repeatedly. */
+  async #expectNoProcess() {
+    const end = performance.now() + kPatienceMs;
+    let left = processesIn(this.repo.place);
+    while (left.length > 0 && performance.now() < end) {
+      await new Promise((next) => setTimeout(next, 20));
+      left = processesIn(this.repo.place);
+    }
+    this.faults.push(...left.map((line) => `still runs after the server has ended: ${line}`));
+  }
+
   /** A secret stands in a stored change, which is that change's text; nowhere else. */
   #storedSecrets(secrets) {
     return ['audit.jsonl', 'grants.json', 'escrow.log']
@@ -199,6 +211,20 @@ class Player {
     await this.client?.kill();
     this.repo.cleanup();
   }
+}
+
+/** Processes, as `pid command`, that work in `place` or name it; none where there is no /proc. */
+function processesIn(place) {
+  const lines = [];
+  for (const pid of fs.existsSync('/proc') ? fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []) {
+    try {
+      const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      if (command.includes(place) || fs.readlinkSync(`/proc/${pid}/cwd`).startsWith(place)) lines.push(`${pid} ${command}`);
+    } catch {
+      // It has just ended, or is another user's.
+    }
+  }
+  return lines;
 }
 
 /**
