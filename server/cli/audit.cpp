@@ -4,11 +4,11 @@
 #include <boost/json/serialize.hpp>
 #include <memory>
 
+#include "engine/redact.h"
 #include "server/cli/command.h"
 #include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
-#include "server/cli/plain_line.h"
 #include "server/cli/times.h"
 #include "server/cli/workplace.h"
 #include "server/store/audit_log.h"
@@ -53,7 +53,7 @@ void print_entry(const json::object& entry, const Style& style) {
   for (const auto& [key, value] : entry) {
     const auto text = value_text(value);
     if (is_frame(key) || text.empty() || text == "[]") continue;
-    line += "  " + style.dim(std::string(key) + "=") + plain_line(text, 120);
+    line += "  " + style.dim(std::string(key) + "=") + engine::one_line(text, 120);
   }
   put(line + "\n");
 }
@@ -93,7 +93,8 @@ int run_verify(const AuditOptions& options) {
       put(style.dim("Keep the anchor elsewhere: only with --anchor is a rewrite of the whole file seen.") + "\n");
     }
   } else {
-    put(style.paint(Tone::alarm, "broken") + ": " + log->file() + ": " + plain_line(verified.problem, 400) + "\n");
+    put(style.paint(Tone::alarm, "broken") + ": " + log->file() + ": " + engine::one_line(verified.problem, 400) +
+        "\n");
   }
   return verified.ok ? kOk : kFlagged;
 }

@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 
+#include "engine/redact.h"
 #include "sandbox/probe.h"
 #include "server/cli/command.h"
 #include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
-#include "server/cli/plain_line.h"
 #include "server/install_paths.h"
 #include "server/store/config.h"
 #include "server/store/places.h"
@@ -86,7 +86,7 @@ void print_item(const ProbeItem& item, std::size_t width, const Style& style) {
   const auto mark = item.available     ? style.paint(Tone::green, "ok     ")
                     : item.fix.empty() ? style.dim("absent ")
                                        : style.paint(Tone::red, "missing");
-  put("  " + mark + "  " + padded(item.name, width) + "  " + plain_line(item.detail, 400) + "\n");
+  put("  " + mark + "  " + padded(item.name, width) + "  " + engine::one_line(item.detail, 400) + "\n");
   if (!item.available && !item.fix.empty()) {
     put("           " + std::string(width, ' ') + "mend: " + style.bold(item.fix) + "\n");
   }
@@ -101,7 +101,7 @@ void print_text(const Probe& probe, const Surroundings& around, const Style& sty
     put(style.paint(Tone::green, "Commands run in a sandbox here.") + "\n\n");
   } else {
     put(style.paint(Tone::red, "No sandbox here: commands are refused, never run on the host.") + "\n");
-    put(plain_line(probe.message, 400) + "\n\n");
+    put(engine::one_line(probe.message, 400) + "\n\n");
   }
   for (const auto& item : items) print_item(item, width, style);
   put("\n");

@@ -7,7 +7,6 @@
 #include "engine/redact.h"
 #include "engine/shell.h"
 #include "server/cli/json_out.h"
-#include "server/cli/plain_line.h"
 #include "server/cli/review_view.h"
 #include "server/cli/utf8.h"
 #include "server/units.h"
@@ -111,7 +110,7 @@ std::string violations_text(const FinishedExecution& finished, const Style& styl
   std::string out;
   for (const auto& violation : finished.execution.violations) {
     out += style.paint(Tone::yellow, "refused") + " " + std::string(sandbox::name_of(violation.kind)) + ": " +
-           plain_line(violation.detail) + "\n";
+           engine::one_line(violation.detail) + "\n";
     if (const auto remedy = remedy_for(finished, violation); !remedy.empty()) out += "  allow it: " + remedy + "\n";
   }
   return out;

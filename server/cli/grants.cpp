@@ -14,7 +14,6 @@
 #include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
-#include "server/cli/plain_line.h"
 #include "server/cli/times.h"
 #include "server/cli/workplace.h"
 #include "server/clock.h"
@@ -76,7 +75,7 @@ json::object json_grant(const Grant& grant) {
 }
 
 std::string matched(const Grant& grant) {
-  return grant.tool + (grant.match.empty() ? " (all of it)" : " `" + plain_line(grant.match) + "`");
+  return grant.tool + (grant.match.empty() ? " (all of it)" : " `" + engine::one_line(grant.match) + "`");
 }
 
 std::string where(const Grant& grant) {
@@ -84,7 +83,7 @@ std::string where(const Grant& grant) {
   // The key is the common git directory, so that worktrees share; people know the directory around it.
   constexpr std::string_view kGit = "/.git";
   const std::string_view key = grant.workspace;
-  return "in " + plain_line(key.ends_with(kGit) ? key.substr(0, key.size() - kGit.size()) : key, 4096);
+  return "in " + engine::one_line(key.ends_with(kGit) ? key.substr(0, key.size() - kGit.size()) : key, 4096);
 }
 
 std::string until(const Grant& grant) {
@@ -96,7 +95,7 @@ void print_grant(const Grant& grant, const Style& style) {
   put(style.bold(grant.id) + "  " + style.paint(allow ? Tone::green : Tone::alarm, allow ? "allow" : "deny ") + "  " +
       matched(grant) + "\n");
   put(style.dim("    " + where(grant) + "; autonomy up to " + std::string(engine::name_of(grant.max_autonomy)) + "; " +
-                until(grant) + (grant.reason.empty() ? "" : "; " + plain_line(grant.reason))) +
+                until(grant) + (grant.reason.empty() ? "" : "; " + engine::one_line(grant.reason))) +
       "\n");
 }
 
@@ -114,7 +113,7 @@ int run_list(const OutputOptions& output) {
   const auto style = output.style();
   for (const auto& grant : grants) print_grant(grant, style);
   if (grants.empty()) put("nothing is remembered\n");
-  for (const auto& note : store.notes()) put(style.paint(Tone::yellow, "note: ") + plain_line(note) + "\n");
+  for (const auto& note : store.notes()) put(style.paint(Tone::yellow, "note: ") + engine::one_line(note) + "\n");
   return kOk;
 }
 

@@ -5,7 +5,6 @@
 
 #include "engine/redact.h"
 #include "server/cli/json_out.h"
-#include "server/cli/plain_line.h"
 
 namespace escrow::server::cli {
 namespace {
@@ -64,7 +63,7 @@ std::string command_table(const std::vector<engine::JudgedCommand>& commands, co
   for (const auto& command : commands) {
     const auto level = padded(engine::name_of(command.level), 8);
     out += "  " + style.paint(tone_of(command.level), level) + "  " + padded(joined(command.categories), width) + "  " +
-           plain_line(engine::quote_argv(command.argv), 120) + "\n";
+           engine::one_line(engine::quote_argv(command.argv), 120) + "\n";
   }
   return out;
 }
@@ -94,7 +93,7 @@ std::string text_judged(const Evaluation& judged, const engine::Action& action, 
   out += "\n" + style.name(decision.verdict) + ", level " + style.name(level);
   if (!decision.clause.empty()) out += ", by " + decision.clause;
   out += "\n";
-  if (!decision.reason.empty()) out += plain_line(decision.reason, 400) + "\n";
+  if (!decision.reason.empty()) out += engine::one_line(decision.reason, 400) + "\n";
   if (judged.commands.size() > 1) out += "\n" + command_table(judged.commands, style);
   return out;
 }

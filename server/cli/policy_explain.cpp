@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "engine/evaluate.h"
+#include "engine/redact.h"
 #include "server/cli/command.h"
 #include "server/cli/json_out.h"
 #include "server/cli/judged.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
-#include "server/cli/plain_line.h"
 #include "server/cli/policy_commands.h"
 #include "server/cli/workplace.h"
 #include "server/clock.h"
@@ -72,12 +72,12 @@ std::optional<engine::Action> action_of(const ExplainOptions& options, std::vect
 void print_text(const engine::Evaluation& judged, const engine::Action& action, const Style& style) {
   put(text_judged(judged, action, style));
   if (!judged.decision.for_agent.empty()) {
-    put("told to the agent: " + plain_line(judged.decision.for_agent, 400) + "\n");
+    put("told to the agent: " + engine::one_line(judged.decision.for_agent, 400) + "\n");
   }
   if (!judged.trace.empty()) put("\n" + style.bold("Step by step") + "\n");
-  for (const auto& step : judged.trace) put("  " + plain_line(step, 400) + "\n");
+  for (const auto& step : judged.trace) put("  " + engine::one_line(step, 400) + "\n");
   if (!judged.decision.remedies.empty()) put("\n" + style.bold("A grant could allow it") + "\n");
-  for (const auto& remedy : judged.decision.remedies) put("  " + plain_line(remedy.title) + "\n");
+  for (const auto& remedy : judged.decision.remedies) put("  " + engine::one_line(remedy.title) + "\n");
 }
 
 void print_json(const engine::Evaluation& judged) {

@@ -3,11 +3,11 @@
 #include <boost/json/object.hpp>
 #include <memory>
 
+#include "engine/redact.h"
 #include "sandbox/probe.h"
 #include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
-#include "server/cli/plain_line.h"
 #include "server/cli/policy_commands.h"
 #include "server/cli/policy_view.h"
 #include "server/cli/workplace.h"
@@ -39,12 +39,12 @@ void print_text(const Workplace& place, const sandbox::Probe& probe, const Style
   for (const auto& row : rows) keys = std::max(keys, columns(row.key));
   for (const auto& row : rows) {
     const bool built_in = row.origin == "built-in";
-    put(style.bold(padded(row.key, keys)) + "  " + plain_line(row.value) +
+    put(style.bold(padded(row.key, keys)) + "  " + engine::one_line(row.value) +
         (built_in ? "" : "  " + style.dim("(" + row.origin + ")")) + "\n");
   }
-  for (const auto& note : place.policy.notes) put(style.paint(Tone::yellow, "note: ") + plain_line(note) + "\n");
+  for (const auto& note : place.policy.notes) put(style.paint(Tone::yellow, "note: ") + engine::one_line(note) + "\n");
   put("\n" + style.bold("sandbox") + "  " + (probe.available ? "available" : "not available: commands are refused") +
-      (probe.message.empty() ? "" : " (" + plain_line(probe.message) + ")") + "\n");
+      (probe.message.empty() ? "" : " (" + engine::one_line(probe.message) + ")") + "\n");
   put(style.bold("grants") + "   " + place.places.grants_file + "\n");
   put(style.dim("Values without a place are built in.") + "\n");
 }

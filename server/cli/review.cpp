@@ -5,13 +5,13 @@
 #include <memory>
 #include <optional>
 
+#include "engine/redact.h"
 #include "server/cli/command.h"
 #include "server/cli/consent.h"
 #include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
 #include "server/cli/person_session.h"
-#include "server/cli/plain_line.h"
 #include "server/cli/review_view.h"
 #include "server/store/review_store.h"
 
@@ -125,8 +125,9 @@ int print_outcome(const std::optional<Result<ApplyOutcome>>& outcome, const Outp
   }
   const auto style = output.style();
   put(style.paint(applied ? Tone::green : Tone::red, done.state) +
-      (done.reason.empty() ? "" : ": " + plain_line(done.reason, 400)) + "\n");
-  for (const auto& file : done.files) put("  " + padded(file.result, 10) + " " + plain_line(file.path, 4096) + "\n");
+      (done.reason.empty() ? "" : ": " + engine::one_line(done.reason, 400)) + "\n");
+  for (const auto& file : done.files)
+    put("  " + padded(file.result, 10) + " " + engine::one_line(file.path, 4096) + "\n");
   if (!done.undo_id.empty()) put(style.dim("undo with: escrow review undo " + done.undo_id) + "\n");
   return applied ? kOk : kFlagged;
 }

@@ -5,7 +5,6 @@
 
 #include "engine/redact.h"
 #include "server/cli/json_out.h"
-#include "server/cli/plain_line.h"
 #include "server/cli/times.h"
 
 namespace escrow::server::cli {
@@ -34,7 +33,7 @@ Tone tone_of_state(ReviewState state) {
 }
 
 std::string author_of(const Review& review) {
-  return review.agent.empty() ? "you" : plain_line(review.agent, 80);
+  return review.agent.empty() ? "you" : engine::one_line(review.agent, 80);
 }
 
 std::string mark_text(const ReviewFile& file) {
@@ -70,11 +69,11 @@ std::string colored_diff(const std::string& diff, const Style& style) {
 std::string findings_text(const Review& review, const Style& style) {
   std::string out;
   for (const auto& signal : review.risk.signals) {
-    auto place = plain_line(signal.file, 4096);
+    auto place = engine::one_line(signal.file, 4096);
     if (signal.line != 0) place += ":" + std::to_string(signal.line);
     if (!place.empty()) out += style.bold(place) + ": ";
-    out += style.name(signal.severity) + ": " + plain_line(signal.message) + " " + style.dim("[" + signal.rule + "]") +
-           "\n";
+    out += style.name(signal.severity) + ": " + engine::one_line(signal.message) + " " +
+           style.dim("[" + signal.rule + "]") + "\n";
   }
   return out;
 }
@@ -83,7 +82,7 @@ std::string checks_text(const Review& review) {
   std::string out;
   for (const auto& check : review.checks) {
     out += "  " + padded(check.name, 22) + " " + check.state + (check.required ? ", required" : "") +
-           (check.detail.empty() ? "" : ": " + plain_line(check.detail)) + "\n";
+           (check.detail.empty() ? "" : ": " + engine::one_line(check.detail)) + "\n";
   }
   return out;
 }
@@ -91,8 +90,8 @@ std::string checks_text(const Review& review) {
 std::string call_text(const Review& review) {
   std::string out;
   if (review.action) out += "  " + engine::describe(*review.action) + "\n";
-  if (!review.cwd.empty()) out += "  in " + plain_line(review.cwd, 4096) + "\n";
-  if (review.decision && !review.decision->reason.empty()) out += plain_line(review.decision->reason, 400) + "\n";
+  if (!review.cwd.empty()) out += "  in " + engine::one_line(review.cwd, 4096) + "\n";
+  if (review.decision && !review.decision->reason.empty()) out += engine::one_line(review.decision->reason, 400) + "\n";
   return out;
 }
 
@@ -133,21 +132,21 @@ std::string review_line(const Review& review, const Style& style) {
   const auto state = style.paint(tone_of_state(review.state), padded(engine::name_of(review.state), 10));
   return style.bold(padded(review.id, 14)) + "  " + state + "  " +
          style.paint(tone_of(review.lane), padded(engine::name_of(review.lane), 6)) + "  " +
-         plain_line(review.title, 100) +
+         engine::one_line(review.title, 100) +
          style.dim("  (" + author_of(review) + ", " + local_time(review.created_ms) + ")") + "\n";
 }
 
 std::string review_files_text(const Review& review, const Style& style) {
   std::size_t width = 0;
-  for (const auto& file : review.files) width = std::max(width, columns(plain_line(file.path, 4096)));
+  for (const auto& file : review.files) width = std::max(width, columns(engine::one_line(file.path, 4096)));
   std::string out;
   for (const auto& file : review.files) {
     const auto counts = engine::count_lines(file.patch);
     auto size = style.paint(Tone::green, "+" + std::to_string(counts.added)) + " " +
                 style.paint(Tone::red, "-" + std::to_string(counts.removed));
     if (file.patch.binary) size = "binary";
-    out += std::string("  ") + engine::letter_of(file.patch.status) + " " + padded(plain_line(file.path, 4096), width) +
-           "  " + size + style.dim(mark_text(file)) + "\n";
+    out += std::string("  ") + engine::letter_of(file.patch.status) + " " +
+           padded(engine::one_line(file.path, 4096), width) + "  " + size + style.dim(mark_text(file)) + "\n";
   }
   return out;
 }
@@ -155,7 +154,7 @@ std::string review_files_text(const Review& review, const Style& style) {
 std::string review_text(const Review& review, const Style& style) {
   auto out = style.bold(review.id) + " revision " + std::to_string(review.revision) + ": " +
              style.paint(tone_of_state(review.state), engine::name_of(review.state)) + "\n";
-  out += plain_line(review.title, 200) +
+  out += engine::one_line(review.title, 200) +
          style.dim("  (" + author_of(review) + ", " + local_time(review.created_ms) + ")") + "\n\n";
   if (review.kind == ReviewKind::call) return out + call_text(review);
   out += review_files_text(review, style) + "\n" + colored_diff(review_diff(review), style) + "\n";
@@ -163,7 +162,7 @@ std::string review_text(const Review& review, const Style& style) {
   out += style.paint(tone_of(review.lane), std::string(engine::name_of(review.lane)) + " lane") + ", " +
          std::to_string(review.risk.score) + " of 100\n";
   if (!review.checks.empty()) out += "checks\n" + checks_text(review);
-  for (const auto& note : review.notes) out += style.paint(Tone::yellow, "note: ") + plain_line(note, 400) + "\n";
+  for (const auto& note : review.notes) out += style.paint(Tone::yellow, "note: ") + engine::one_line(note, 400) + "\n";
   if (!review.undo_id.empty()) out += style.dim("undo with: escrow review undo " + review.undo_id) + "\n";
   return out;
 }

@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "engine/evaluate.h"
+#include "engine/redact.h"
 #include "server/cli/command.h"
 #include "server/cli/input.h"
 #include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
-#include "server/cli/plain_line.h"
 #include "server/cli/workplace.h"
 
 // escrow score [FILE]: the judgement of a unified diff. The text form is one finding a line in the way of compilers
@@ -60,14 +60,14 @@ void print_json(const Scored& scored) {
 }
 
 std::string place_of(const engine::Signal& signal) {
-  auto place = plain_line(signal.file, 4096);
+  auto place = engine::one_line(signal.file, 4096);
   if (signal.line != 0) place += ":" + std::to_string(signal.line);
   return place;
 }
 
 std::string finding_line(const engine::Signal& signal, const Style& style) {
   auto line = style.bold(place_of(signal)) + ": " + style.name(signal.severity) + ": ";
-  line += plain_line(signal.message) + " " + style.dim("[" + signal.rule + "]");
+  line += engine::one_line(signal.message) + " " + style.dim("[" + signal.rule + "]");
   return line + "\n";
 }
 
@@ -102,7 +102,8 @@ void print_text(const Scored& scored, const ScoreOptions& options, const engine:
   const auto& [change, verdict] = scored;
   for (const auto& issue : change.issues) {
     put(style.bold(input_name(options.file) + ":" + std::to_string(issue.line)) + ": " +
-        style.paint(Tone::red, "high") + ": " + plain_line(issue.message) + " " + style.dim("[parse-error]") + "\n");
+        style.paint(Tone::red, "high") + ": " + engine::one_line(issue.message) + " " + style.dim("[parse-error]") +
+        "\n");
   }
   for (const auto& signal : verdict.risk.signals) put(finding_line(signal, style));
   if (!verdict.risk.signals.empty() || !change.issues.empty()) put("\n");
