@@ -129,7 +129,8 @@ class State : public std::enable_shared_from_this<State> {
   Clock::time_point began_ = Clock::now();
   Clock::duration lasted_{0};
   timespec started_{};
-  std::string writable_ = "none";
+  std::optional<std::string> writable_;  ///< known once the launcher has mounted the workspace
+  bool launcher_gone_ = false;
   int landlock_abi_ = 0;
   std::optional<ExitedReport> exited_;
   OutputCapture captured_out_, captured_err_;
@@ -246,12 +247,14 @@ void State::wait_for_control() {
   control_.async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](ErrorCode error) {
     if (error || self->phase_ == Phase::done) return;
     Result<std::optional<Packet>> packet = receive_packet(self->control_.native_handle(), MSG_DONTWAIT);
+    if (!packet && is_nothing_to_read(packet.error())) return self->wait_for_control();
     if (packet && *packet) {
       self->hear_launcher(std::move(**packet));
       if (self->phase_ != Phase::done) self->wait_for_control();
       return;
     }
-    if (self->phase_ == Phase::reading || self->exited_) return;
+    self->launcher_gone_ = true;
+    if (self->exited_) return self->finish_if_over();
     self->fail({ErrorKind::unavailable, "the sandbox's launcher ended unexpectedly"});
   });
 }
@@ -267,7 +270,7 @@ void State::hear_launcher(Packet packet) {
       return;
     case PacketType::mounted:
       if (const std::optional<MountedReport> mounted = decode_mounted(packet.payload)) writable_ = mounted->writable;
-      return;
+      return finish_if_over();
     case PacketType::failed:
       return fail(error_in(packet));
     case PacketType::gone:
@@ -287,6 +290,7 @@ void State::wait_for_report() {
   reports_.async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](ErrorCode error) {
     if (error || self->phase_ == Phase::done) return;
     Result<std::optional<Packet>> packet = receive_packet(self->reports_.native_handle(), MSG_DONTWAIT);
+    if (!packet && is_nothing_to_read(packet.error())) return self->wait_for_report();
     if (!packet || !*packet) return;  // the launcher tells why
     self->hear_runner(std::move(**packet));
     if (self->phase_ != Phase::done && !self->exited_) self->wait_for_report();
@@ -403,8 +407,7 @@ void State::arm(std::chrono::milliseconds limit) {
 }
 
 void State::on_timer() {
-  if (phase_ == Phase::setting_up && !killed_)
-    return fail({ErrorKind::unavailable, "the sandbox was not ready within 30 seconds"});
+  if (phase_ == Phase::setting_up) return fail({ErrorKind::unavailable, "the sandbox was not ready within 30 seconds"});
   if (phase_ != Phase::running || exited_) return;
   if (!kill_sent_) {
     timed_out_ = true;
@@ -413,6 +416,7 @@ void State::on_timer() {
   // The runner does not answer: its launcher ends the sandbox from outside, and says so by closing the channel.
   ::shutdown(control_.native_handle(), SHUT_WR);
   exited_ = ExitedReport{.wait_status = SIGKILL, .cpu_us = 0, .max_rss_kib = 0, .limit = {}};
+  launcher_gone_ = true;
   finish_if_over();
 }
 
@@ -431,7 +435,9 @@ void State::end_everything() {
 
 // ---- The end
 
+/// The reports of launcher and runner come over two channels, in either order.
 void State::finish_if_over() {
+  if (!writable_ && !launcher_gone_) return;
   if (!exited_ || out_.open || err_.open || phase_ == Phase::reading || phase_ == Phase::done) return;
   phase_ = Phase::reading;
   timer_.cancel();
@@ -447,8 +453,8 @@ TreeChanges changes_of(const LaunchedCage& cage, const std::string& workspace, c
   };
   const UniqueFd lower(open(workspace.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   const UniqueFd mask = open_in_stage("mask"), upper = open_in_stage(writable == "copy" ? "copy" : "upper");
-  // Written for real: what changed is not known here.
-  if (writable == "direct" || !lower || !mask || !upper) return {.changes = {}, .complete = false};
+  // Written for real, or taken away by the launcher: what changed is not known here.
+  if (writable == "direct" || writable.empty() || !lower || !mask || !upper) return {.changes = {}, .complete = false};
   const TreeLayers layers{.lower = lower.get(), .mask = mask.get(), .upper = upper.get(), .started = started};
   return writable == "copy" ? read_copy_changes(layers) : read_overlay_changes(layers);
 }
@@ -458,7 +464,7 @@ void State::read_changes() {
   if (!readers) return fail({ErrorKind::unavailable, "the executor was closed while a command ran"});
   asio::post(*readers, [self = shared_from_this(), work = asio::make_work_guard(loop_)] {
     auto changes = std::make_shared<TreeChanges>(
-        changes_of(self->cage_, self->profile_.workspace, self->writable_, self->started_));
+        changes_of(self->cage_, self->profile_.workspace, self->writable_.value_or(""), self->started_));
     asio::post(self->loop_, [self, changes] { self->deliver(std::move(*changes)); });
   });
 }
@@ -480,7 +486,7 @@ Execution State::execution() {
   result.enforcement = {.backend = "bubblewrap",
                         .level = "sandbox",
                         .layers = {"userns", "mountns", "pidns", "netns", "ipcns", "utsns", "seccomp"},
-                        .writable = writable_,
+                        .writable = writable_.value_or("none"),
                         .memory = "rlimit-data+watchdog"};
   if (landlock_abi_ > 0) result.enforcement.layers.push_back("landlock");
   if (!exited_->limit.empty()) result.violations.push_back({ViolationKind::limit, exited_->limit});

@@ -17,6 +17,8 @@ namespace {
 // The default send buffer of a Unix socket is 208 KiB; stay well below it.
 constexpr std::size_t kMaxInline = 96u << 10;
 
+const Error kNothingToRead{ErrorKind::io, "nothing to read"};
+
 struct Header {
   unsigned char type;
   unsigned char in_memory_file;  // the payload is the first descriptor
@@ -89,6 +91,10 @@ Error io_error(std::string_view what) {
   return {ErrorKind::io, std::string(what) + ": " + std::strerror(errno)};
 }
 
+bool is_nothing_to_read(const Error& error) {
+  return error == kNothingToRead;
+}
+
 Result<std::pair<UniqueFd, UniqueFd>> make_channel() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return io_error("making a channel");
@@ -131,7 +137,7 @@ Result<std::optional<Packet>> receive_packet(int socket, int flags) {
   message.msg_controllen = control.size();
   const ssize_t got = retry([&] { return recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC); });
   if (got == 0 || (got < 0 && errno == ECONNRESET)) return std::optional<Packet>();
-  if (got < 0 && errno == EAGAIN) return Error{ErrorKind::io, "nothing to read"};
+  if (got < 0 && errno == EAGAIN) return kNothingToRead;
   if (got < 0) return io_error("receiving a message");
   Packet packet{.type = static_cast<PacketType>(header.type), .payload = {}, .fds = descriptors_of(message)};
   if (static_cast<std::size_t>(got) < sizeof header || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 ||

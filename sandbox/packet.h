@@ -45,9 +45,10 @@ Result<std::pair<UniqueFd, UniqueFd>> make_channel();
 /// Sends one message. A payload too large for a datagram travels in a sealed memory file.
 Result<void> send_packet(int socket, PacketType type, std::string_view payload, const std::vector<int>& fds = {});
 
-/// Receives one message; nothing at the end of the stream. `flags` as for recvmsg: MSG_DONTWAIT gives an Error whose
-/// message begins with "nothing to read" when the channel is empty.
+/// Receives one message; nothing at the end of the stream. `flags` as for recvmsg: with MSG_DONTWAIT an empty channel
+/// gives an Error that `is_nothing_to_read`.
 Result<std::optional<Packet>> receive_packet(int socket, int flags = 0);
+bool is_nothing_to_read(const Error& error);
 
 /// A memory file holding `bytes`, sealed, read from its start.
 Result<UniqueFd> make_memory_file(const char* name, std::string_view bytes);

@@ -124,6 +124,11 @@ Result<Guest> begin(const ExecuteRequest& request, std::vector<UniqueFd>& fds) {
   if (chdir(request.cwd.c_str()) != 0)
     return Error{ErrorKind::invalid_argument, "cwd " + request.cwd + ": " + std::strerror(errno)};
   const StartedReport started{.landlock_abi = restrict_by_landlock(request.landlock_read, request.landlock_write)};
+  // The host's root, even without capabilities, owns what only Landlock and the mounts keep it from; one is not enough.
+  if (getuid() == 0 && started.landlock_abi == 0)
+    return Error{
+        ErrorKind::unavailable,
+        "the workspace belongs to root, and this kernel has no Landlock: give it to an ordinary user, or run as one"};
   Result<Guest> guest = start_guest(request, {fds[0].get(), fds[1].get(), fds[2].get()});
   if (!guest) return guest;
   std::vector<int> passed;
