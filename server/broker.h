@@ -295,6 +295,7 @@ class Broker {
   Result<StartedExecution> start(ExecuteRequest request, const Asker& asker, const Token& token,
                                  std::vector<std::string> argv, const std::string& cwd,
                                  std::map<std::string, std::string> env, const std::string& root);
+  void hand_on(Live& live, sandbox::Stream stream, const std::string& text);
   void keep_output(const std::string& exec_id, sandbox::Stream stream, std::string_view bytes);
   void finish_execution(const std::string& exec_id, sandbox::Result<sandbox::Execution> result);
   void review_execution(Live& live);

@@ -46,8 +46,8 @@ void add_git_environment(std::map<std::string, std::string>& env, const std::str
   }
 }
 
-/// Tools that look for a newer version of themselves on every run would be refused on every run, and each refusal offers
-/// the person a host to open.
+/// Tools that look for a newer version of themselves on every run would be refused on every run, and each refusal
+/// offers the person a host to open.
 void add_quiet_environment(std::map<std::string, std::string>& env) {
   env.try_emplace("npm_config_update_notifier", "false");
   env.try_emplace("PIP_DISABLE_PIP_VERSION_CHECK", "1");
@@ -228,19 +228,32 @@ Result<StartedExecution> Broker::start(ExecuteRequest request, const Asker& aske
   return answer;
 }
 
+/// What leaves the cage towards a model is redacted; a terminal (pty) cannot wait for the end of a line.
 void Broker::keep_output(const std::string& exec_id, sandbox::Stream stream, std::string_view bytes) {
   const auto found = executions_.find(exec_id);
   if (found == executions_.end()) return;
-  std::string& kept = found->second->kept[stream == sandbox::Stream::err ? 1 : 0];
-  const std::size_t room = found->second->keep_limit - std::min(found->second->keep_limit, kept.size());
-  kept.append(bytes.substr(0, room));
-  if (events_.on_output) events_.on_output(exec_id, stream, bytes);
+  Live& live = *found->second;
+  // The person at the terminal gets the bytes as they are.
+  if (live.request.agent.agent_id.empty()) return hand_on(live, stream, std::string(bytes));
+  LineRedactor& redactor = live.redactor[stream == sandbox::Stream::err ? 1 : 0];
+  std::string text = redactor.take(bytes);
+  if (live.request.pty) text += redactor.finish();
+  hand_on(live, stream, text);
+}
+
+void Broker::hand_on(Live& live, sandbox::Stream stream, const std::string& text) {
+  if (text.empty()) return;
+  std::string& kept = live.kept[stream == sandbox::Stream::err ? 1 : 0];
+  kept.append(text, 0, live.keep_limit - std::min(live.keep_limit, kept.size()));
+  if (events_.on_output) events_.on_output(live.exec_id, stream, text);
 }
 
 void Broker::finish_execution(const std::string& exec_id, sandbox::Result<sandbox::Execution> result) {
   const auto found = executions_.find(exec_id);
   if (found == executions_.end()) return;
   Live& live = *found->second;
+  hand_on(live, sandbox::Stream::out, live.redactor[0].finish());
+  hand_on(live, sandbox::Stream::err, live.redactor[1].finish());
   FinishedExecution finished{.exec_id = exec_id};
   if (result) {
     finished.execution = std::move(*result);

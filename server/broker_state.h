@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "server/broker.h"
+#include "server/line_redactor.h"
 
 namespace escrow::server {
 
@@ -48,6 +49,7 @@ struct Broker::Live {
   std::int64_t started_ms = 0;
   std::unique_ptr<sandbox::RunningExecution> running;
   std::string kept[2];  ///< out, err; at most the profile's kept bytes each
+  LineRedactor redactor[2];
   std::size_t keep_limit = 0;
   std::optional<FinishedExecution> finished = {};
   std::vector<Reply<const FinishedExecution*>> waiting = {};

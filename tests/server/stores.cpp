@@ -30,10 +30,10 @@ TEST_CASE("a grant written by one process is seen by another, and its revocation
   TempDir dir;
   GrantStore mine(dir / "grants.json"), theirs(dir / "grants.json");
   const auto added = mine.add(allow("npm install"));
-  REQUIRE(added);
+  REQUIRE(added.has_value());
   REQUIRE(theirs.current(0).size() == 1);
   CHECK(theirs.current(0)[0] == *added);
-  REQUIRE(theirs.revoke(added->id));
+  REQUIRE((theirs.revoke(added->id)).has_value());
   CHECK(mine.current(0).empty());
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("odd text in a grant survives the store") {
   GrantStore store(dir / "grants.json");
   engine::Grant grant = allow("npm install");
   grant.reason = std::string("quotes \" newline \n tab \t \xE2\x82\xAC ") + std::string(65536, 'x');
-  REQUIRE(store.add(grant));
+  REQUIRE((store.add(grant)).has_value());
   GrantStore again(dir / "grants.json");
   REQUIRE(again.current(0).size() == 1);
   CHECK(again.current(0)[0].reason == grant.reason);
@@ -51,7 +51,7 @@ TEST_CASE("odd text in a grant survives the store") {
 TEST_CASE("one damaged entry neither voids the rest, nor is lost, nor allows anything") {
   TempDir dir;
   GrantStore store(dir / "grants.json");
-  REQUIRE(store.add(allow("npm install")));
+  REQUIRE((store.add(allow("npm install"))).has_value());
   auto root = boost::json::parse(dir.read("grants.json")).as_object();
   const std::string damage = GENERATE(
       R"({"effect":"allow"})", R"({"id":"g","effect":"ALLOW","tool":"shell","scope":"user","autonomy":"high"})",
@@ -61,7 +61,7 @@ TEST_CASE("one damaged entry neither voids the rest, nor is lost, nor allows any
   dir.write("grants.json", boost::json::serialize(root));
   CHECK(store.current(0).size() == 1);
   CHECK(store.notes().size() == 1);
-  REQUIRE(store.add(allow("npm ci")));
+  REQUIRE((store.add(allow("npm ci"))).has_value());
   CHECK(boost::json::parse(dir.read("grants.json")).as_object()["grants"].as_array().size() == 3);
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a store that is not JSON allows nothing and is not overwritten") {
   GrantStore store(dir / "grants.json");
   CHECK(store.current(0).empty());
   CHECK(store.notes().size() == 1);
-  CHECK_FALSE(store.add(allow("npm ci")));
+  CHECK_FALSE((store.add(allow("npm ci"))).has_value());
   CHECK(dir.read("grants.json") == "{ half a file");
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("expired grants are not there") {
   GrantStore store(dir / "grants.json");
   engine::Grant grant = allow("npm install");
   grant.expires_ms = 1000;
-  REQUIRE(store.add(grant));
+  REQUIRE((store.add(grant)).has_value());
   CHECK(store.current(999).size() == 1);
   CHECK(store.current(1000).empty());
 }
@@ -88,7 +88,7 @@ TEST_CASE("expired grants are not there") {
 TEST_CASE("session grants never reach the disk, and die with their session") {
   TempDir dir;
   GrantStore store(dir / "grants.json");
-  REQUIRE(store.add(allow("npm install", engine::Scope::session)));
+  REQUIRE((store.add(allow("npm install", engine::Scope::session))).has_value());
   CHECK_FALSE(dir.exists("grants.json"));
   CHECK(store.current(0).size() == 1);
   store.end_session("s");
@@ -98,7 +98,7 @@ TEST_CASE("session grants never reach the disk, and die with their session") {
 TEST_CASE("the audit chain holds, and any change to it shows") {
   TempDir dir;
   AuditLog log(dir / "audit.jsonl");
-  for (int i = 0; i < 5; ++i) REQUIRE(log.append("event", {{"n", i}}));
+  for (int i = 0; i < 5; ++i) REQUIRE((log.append("event", {{"n", i}})).has_value());
   REQUIRE(log.verify().ok);
   CHECK(log.verify().entries == 5);
   const std::string good = dir.read("audit.jsonl");
@@ -137,10 +137,10 @@ TEST_CASE("the audit chain holds, and any change to it shows") {
 TEST_CASE("a torn audit line is closed, noted, and the chain goes on") {
   TempDir dir;
   AuditLog log(dir / "audit.jsonl");
-  REQUIRE(log.append("one", {}));
+  REQUIRE((log.append("one", {})).has_value());
   dir.write("audit.jsonl", dir.read("audit.jsonl") + R"({"seq":2,"time":1,"eve)");
   CHECK_FALSE(log.verify().ok);
-  REQUIRE(log.append("two", {}));
+  REQUIRE((log.append("two", {})).has_value());
   CHECK(log.verify().ok);
   CHECK(log.tail(10).size() == 3);
   CHECK(log.tail(10)[1].at("event") == "torn");
@@ -167,9 +167,9 @@ TEST_CASE("a review survives its process, contents and marks included") {
                                  .message = "m",
                                  .cwe = {"CWE-798"}});
   ReviewStore store(dir / "reviews");
-  REQUIRE(store.put(review));
+  REQUIRE((store.put(review)).has_value());
   const auto again = ReviewStore(dir / "reviews").get("r-1");
-  REQUIRE(again);
+  REQUIRE(again.has_value());
   CHECK(again->files[0].after == review.files[0].after);
   CHECK(again->files[0].hunks[0].mark == HunkMark::approved);
   CHECK(again->files[0].patch == review.files[0].patch);
@@ -184,11 +184,11 @@ TEST_CASE("attack: a review whose stored content was exchanged is not believed")
   review.files.push_back(
       make_review_file("a", "a", {}, {.kind = ImageKind::file, .mode = 0644, .content = "reviewed\n"}));
   ReviewStore store(dir / "reviews");
-  REQUIRE(store.put(review));
+  REQUIRE((store.put(review)).has_value());
   for (const auto& blob : std::filesystem::directory_iterator(dir / "reviews/blobs")) {
     std::ofstream(blob.path()) << "something else\n";
   }
-  CHECK_FALSE(store.get("r-1"));
+  CHECK_FALSE((store.get("r-1")).has_value());
 }
 
 TEST_CASE("attack: a review id is never a path") {
@@ -197,6 +197,6 @@ TEST_CASE("attack: a review id is never a path") {
   ReviewStore store(dir / "reviews");
   const std::string id = GENERATE("../secret", "/etc/passwd", "", "a/b", "r-1.json");
   const auto review = store.get(id);
-  REQUIRE_FALSE(review);
+  REQUIRE_FALSE(review.has_value());
   CHECK(review.error().kind == ErrorKind::not_found);
 }
