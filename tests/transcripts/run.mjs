@@ -1,8 +1,9 @@
 // Plays transcripts against the real server and checks all that it says.
 //
-//   node tests/transcripts/run.mjs [NAME…]     all of them, or those named; ESCROW_BIN is the program
+//   node tests/transcripts/run.mjs [--trace] [NAME…]     all of them, or those named; ESCROW_BIN is the program
 //
-// Each runs in a git repository, with a HOME and a state directory, of its own. On a failure the trace is printed.
+// Each runs in a git repository, with a HOME and a state directory, of its own. On a failure, or with --trace, all
+// messages are printed.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -265,6 +266,7 @@ async function run(name) {
   const start = performance.now();
   try {
     await player.play();
+    if (showsTrace) console.log(traceText(player.traces.flat()));
     console.log(`passed ${name} (${Math.round(performance.now() - start)} ms; ${player.metaModel})`);
     return true;
   } catch (error) {
@@ -276,7 +278,8 @@ async function run(name) {
 }
 
 const all = fs.readdirSync(folder).filter((file) => file.endsWith('.transcript')).map((file) => path.basename(file, '.transcript')).sort();
-const names = process.argv.slice(2).map((name) => path.basename(name, '.transcript'));
+const showsTrace = process.argv.includes('--trace');
+const names = process.argv.slice(2).filter((word) => word !== '--trace').map((name) => path.basename(name, '.transcript'));
 const shapes = readEscrowShapes();
 let failed = 0;
 for (const name of names.length > 0 ? names : all) failed += (await run(name)) ? 0 : 1;
