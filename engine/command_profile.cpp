@@ -41,10 +41,11 @@ bool is_trusted_path(string_view word) {
 }
 
 bool in_list(string_view list, string_view item) {
-  if (item.empty()) return false;
-  for (std::size_t at = list.find(item); at != string_view::npos; at = list.find(item, at + 1)) {
-    const std::size_t end = at + item.size();
-    if ((at == 0 || list[at - 1] == ' ') && (end == list.size() || list[end] == ' ')) return true;
+  // Item by item: a search for the text would stop at every dash of an option list.
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(' ', at), list.size());
+    if (end - at == item.size() && list.compare(at, end - at, item) == 0) return !item.empty();
+    at = end + 1;
   }
   return false;
 }
