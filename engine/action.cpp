@@ -9,7 +9,7 @@ namespace escrow::engine {
 namespace {
 
 /// Length-prefixed, so that no two lists of fields read the same.
-void put(std::string& out, std::string_view field) {
+void put_field(std::string& out, std::string_view field) {
   out += std::to_string(field.size());
   out += ':';
   out += field;
@@ -63,40 +63,40 @@ std::string on_one_line(const std::string& visible) {
 }
 
 void put_fields(std::string& out, const ShellAction& action) {
-  put(out, action.command);
-  put(out, action.cwd);
+  put_field(out, action.command);
+  put_field(out, action.cwd);
 }
 
 void put_fields(std::string& out, const ExecAction& action) {
-  put(out, std::to_string(action.argv.size()));
-  for (const std::string& word : action.argv) put(out, word);
-  put(out, action.cwd);
+  put_field(out, std::to_string(action.argv.size()));
+  for (const std::string& word : action.argv) put_field(out, word);
+  put_field(out, action.cwd);
   for (const auto& [name, value] : action.env) {
-    put(out, name);
-    put(out, value);
+    put_field(out, name);
+    put_field(out, value);
   }
 }
 
 void put_fields(std::string& out, const FileAction& action) {
-  put(out, name_of(action.op));
-  put(out, std::to_string(action.paths.size()));
-  for (const std::string& path : action.paths) put(out, path);
-  put(out, action.to);
+  put_field(out, name_of(action.op));
+  put_field(out, std::to_string(action.paths.size()));
+  for (const std::string& path : action.paths) put_field(out, path);
+  put_field(out, action.to);
 }
 
 void put_fields(std::string& out, const NetworkAction& action) {
-  put(out, action.host);
-  put(out, port_text(action.port));
+  put_field(out, action.host);
+  put_field(out, port_text(action.port));
 }
 
 void put_fields(std::string& out, const McpAction& action) {
-  put(out, action.server);
-  put(out, action.tool);
-  put(out, action.read_only_hint ? "1" : "0");
+  put_field(out, action.server);
+  put_field(out, action.tool);
+  put_field(out, action.read_only_hint ? "1" : "0");
 }
 
 void put_fields(std::string& out, const OtherAction& action) {
-  put(out, action.label);
+  put_field(out, action.label);
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ std::string describe(const Action& action) {
 std::string canonical_text(const Action& action) {
   static constexpr std::string_view kKinds[] = {"shell", "exec", "file", "network", "mcp", "other"};
   std::string out;
-  put(out, kKinds[action.index()]);
+  put_field(out, kKinds[action.index()]);
   std::visit([&](const auto& one) { put_fields(out, one); }, action);
   return out;
 }

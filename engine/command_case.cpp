@@ -38,16 +38,6 @@ string_view path_part(string_view text) {
 
 }  // namespace
 
-std::string lower(string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-bool contains(string_view text, string_view part) {
-  return text.find(part) != string_view::npos;
-}
-
 bool is_secret_name(string_view name) {
   const std::string folded = lower(name);
   static constexpr std::array<string_view, 13> kParts = {

@@ -8,6 +8,7 @@
 
 #include "engine/command_profile.h"
 #include "engine/command_signals.h"
+#include "engine/text.h"
 
 /// One simple command under judgement, with what is known of the line around it. Internal to the command judge.
 namespace escrow::engine {
@@ -118,7 +119,5 @@ bool is_secret_name(std::string_view name);
 bool names_secret_variable(std::string_view text);
 /// A file that a project builds or tests with, run by an interpreter (`setup.py`, `tests/x.py`).
 bool is_project_script(std::string_view path);
-std::string lower(std::string_view text);
-bool contains(std::string_view text, std::string_view part);
 
 }  // namespace escrow::engine

@@ -17,7 +17,7 @@ struct EffectGroup {
 };
 
 // clang-format off
-constexpr EffectGroup kGroups[] = {
+constexpr EffectGroup kEffectGroups[] = {
     {"npm pnpm yarn bun",
      "install i add ci update up upgrade link ln dedupe rebuild audit-fix import install-test it cit "
      "install-clean clean-install fetch patch-commit create init",
@@ -452,10 +452,10 @@ constexpr EffectGroup kGroups[] = {
 };
 // clang-format on
 
-std::vector<SubcommandEffect> make_index() {
+std::vector<SubcommandEffect> index_of_effects() {
   std::vector<SubcommandEffect> rows;
   rows.reserve(600);
-  for (const EffectGroup& group : kGroups) {
+  for (const EffectGroup& group : kEffectGroups) {
     std::size_t at = 0;
     while (at < group.programs.size()) {
       const std::size_t end = std::min(group.programs.find(' ', at), group.programs.size());
@@ -471,7 +471,7 @@ std::vector<SubcommandEffect> make_index() {
 }  // namespace
 
 std::span<const SubcommandEffect> subcommand_effects() {
-  static const std::vector<SubcommandEffect> rows = make_index();
+  static const std::vector<SubcommandEffect> rows = index_of_effects();
   return rows;
 }
 

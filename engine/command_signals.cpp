@@ -5,6 +5,7 @@
 
 #include "engine/command_case.h"
 #include "engine/inner_command.h"
+#include "engine/text.h"
 
 namespace escrow::engine {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 using std::string_view;
 
 constexpr int kMaxNestedTexts = 128;
-
-bool is_ascii(string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
 
 /// Shell-style match of one path component; enough for a globbed command word.
 bool glob_matches(string_view pattern, string_view name) {

@@ -16,7 +16,7 @@ struct ProfileGroup {
 };
 
 // clang-format off
-constexpr ProfileGroup kGroups[] = {
+constexpr ProfileGroup kProfileGroups[] = {
     {Role::quiet,
      "(( : [ [[ alias apropos arch basename bc bg bind break cal caller cd clear compgen complete continue dc "
      "declare dirname dirs disown dmesg echo exit export expr factor false fc fg findmnt free getconf getent "
@@ -574,10 +574,10 @@ constexpr ProfileGroup kGroups[] = {
 };
 // clang-format on
 
-std::vector<CommandProfile> make_index() {
+std::vector<CommandProfile> index_of_profiles() {
   std::vector<CommandProfile> rows;
   rows.reserve(1500);
-  for (const ProfileGroup& group : kGroups) {
+  for (const ProfileGroup& group : kProfileGroups) {
     std::size_t at = 0;
     while (at < group.names.size()) {
       const std::size_t end = std::min(group.names.find(' ', at), group.names.size());
@@ -593,7 +593,7 @@ std::vector<CommandProfile> make_index() {
 }  // namespace
 
 std::span<const CommandProfile> command_profiles() {
-  static const std::vector<CommandProfile> rows = make_index();
+  static const std::vector<CommandProfile> rows = index_of_profiles();
   return rows;
 }
 

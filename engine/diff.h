@@ -14,6 +14,9 @@
 /// Pure and total: malformed input yields what was understood plus issues, never an error or an exception.
 namespace escrow::engine {
 
+/// What a diff says below a last line that no newline ends.
+constexpr std::string_view kNoNewline = "\\ No newline at end of file";
+
 enum class LineKind { context, added, removed };
 
 struct DiffLine {

@@ -8,8 +8,6 @@
 namespace escrow::engine {
 namespace {
 
-constexpr std::string_view kNoNewline = "\\ No newline at end of file";
-
 struct Range {
   std::uint32_t start = 0, count = 1;
 };

@@ -9,9 +9,7 @@
 namespace escrow::engine {
 namespace {
 
-constexpr std::string_view kNoNewline = "\\ No newline at end of file";
-
-void put(std::string& out, std::string_view text) {
+void put_line(std::string& out, std::string_view text) {
   out += text;
   out += '\n';
 }
@@ -28,29 +26,29 @@ std::string side(char prefix, const std::string& path) {
 
 void print_modes(std::string& out, const FilePatch& file) {
   if (file.status == FileStatus::added) {
-    put(out, "new file mode " + octal(file.new_mode.value_or(0100644)));
+    put_line(out, "new file mode " + octal(file.new_mode.value_or(0100644)));
   } else if (file.status == FileStatus::deleted) {
-    put(out, "deleted file mode " + octal(file.old_mode.value_or(0100644)));
+    put_line(out, "deleted file mode " + octal(file.old_mode.value_or(0100644)));
   } else if (file.old_mode && file.new_mode && *file.old_mode != *file.new_mode) {
-    put(out, "old mode " + octal(*file.old_mode));
-    put(out, "new mode " + octal(*file.new_mode));
+    put_line(out, "old mode " + octal(*file.old_mode));
+    put_line(out, "new mode " + octal(*file.new_mode));
   }
 }
 
 void print_canonical_header(std::string& out, const FilePatch& file) {
   const std::string& old_name = file.old_path.empty() ? file.new_path : file.old_path;
-  put(out, "diff --git " + side('a', old_name) + " " + side('b', file.path()));
+  put_line(out, "diff --git " + side('a', old_name) + " " + side('b', file.path()));
   print_modes(out, file);
   if (file.status == FileStatus::renamed || file.status == FileStatus::copied) {
     const std::string verb = file.status == FileStatus::renamed ? "rename" : "copy";
-    put(out, verb + " from " + quote_path(file.old_path));
-    put(out, verb + " to " + quote_path(file.new_path));
+    put_line(out, verb + " from " + quote_path(file.old_path));
+    put_line(out, verb + " to " + quote_path(file.new_path));
   }
   if (file.hunks.empty()) return;
   // A name with a blank needs the tab that `patch` looks for.
   const auto name = [](const std::string& text) { return text.find(' ') == std::string::npos ? text : text + '\t'; };
-  put(out, "--- " + name(file.status == FileStatus::added ? "/dev/null" : side('a', file.old_path)));
-  put(out, "+++ " + name(file.status == FileStatus::deleted ? "/dev/null" : side('b', file.new_path)));
+  put_line(out, "--- " + name(file.status == FileStatus::added ? "/dev/null" : side('a', file.old_path)));
+  put_line(out, "+++ " + name(file.status == FileStatus::deleted ? "/dev/null" : side('b', file.new_path)));
 }
 
 std::string range(char mark, std::uint32_t start, std::uint32_t count) {
@@ -78,7 +76,7 @@ char mark_of(LineKind kind) {
 }
 
 void print_hunk(std::string& out, const Hunk& hunk) {
-  put(out, hunk_header(hunk));
+  put_line(out, hunk_header(hunk));
   const std::size_t columns = hunk.lines.empty() ? 0 : hunk.marks.size() / hunk.lines.size();
   for (std::size_t i = 0; i < hunk.lines.size(); ++i) {
     const DiffLine& line = hunk.lines[i];
@@ -89,8 +87,8 @@ void print_hunk(std::string& out, const Hunk& hunk) {
         out += mark_of(line.kind);
       }
     }
-    put(out, line.text);
-    if (line.no_newline) put(out, hunk.eof_note.empty() ? kNoNewline : std::string_view(hunk.eof_note));
+    put_line(out, line.text);
+    if (line.no_newline) put_line(out, hunk.eof_note.empty() ? kNoNewline : std::string_view(hunk.eof_note));
   }
 }
 
@@ -99,7 +97,7 @@ void print_file(std::string& out, const FilePatch& file) {
   if (file.raw_header.empty() && file.raw_binary.empty()) {
     print_canonical_header(out, file);
   } else {
-    for (const std::string& line : file.raw_header) put(out, line);
+    for (const std::string& line : file.raw_header) put_line(out, line);
   }
   out += file.raw_binary;
   for (const Hunk& hunk : file.hunks) print_hunk(out, hunk);
@@ -115,9 +113,9 @@ std::string print_file_patch(const FilePatch& file) {
 
 std::string print_diff(const Patch& patch) {
   std::string out;
-  for (const std::string& line : patch.preamble) put(out, line);
+  for (const std::string& line : patch.preamble) put_line(out, line);
   for (const FilePatch& file : patch.files) print_file(out, file);
-  for (const std::string& line : patch.trailer) put(out, line);
+  for (const std::string& line : patch.trailer) put_line(out, line);
   if (patch.unterminated && !out.empty()) out.pop_back();
   return out;
 }

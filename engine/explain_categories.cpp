@@ -3,7 +3,7 @@
 namespace escrow::engine {
 namespace {
 
-constexpr RuleText kTexts[] = {
+constexpr RuleText kCategoryTexts[] = {
     {"read-only", "Only looks", "Reads the workspace or prints; nothing lasting happens."},
     {"workspace-write", "Changes the workspace",
      "Creates or changes files or local git state in the workspace; the sandbox's copy can be thrown away."},
@@ -36,7 +36,7 @@ constexpr RuleText kTexts[] = {
 }  // namespace
 
 std::span<const RuleText> command_category_texts() {
-  return kTexts;
+  return kCategoryTexts;
 }
 
 }  // namespace escrow::engine

@@ -3,7 +3,7 @@
 namespace escrow::engine {
 namespace {
 
-constexpr RuleText kTexts[] = {
+constexpr RuleText kDiffRuleTexts[] = {
     {"secret-literal", "A secret in plain text",
      "Whoever can read the repository can use it, and it stays in the history after it is deleted. Read it from the "
      "environment or a secret store, and revoke this one."},
@@ -100,7 +100,7 @@ constexpr RuleText kTexts[] = {
 }  // namespace
 
 std::span<const RuleText> diff_rule_texts() {
-  return kTexts;
+  return kDiffRuleTexts;
 }
 
 }  // namespace escrow::engine

@@ -223,20 +223,20 @@ constexpr std::array<string_view, 18> kProcesses = {
 constexpr std::array<string_view, 14> kDeletes = {
     "rmtree", "rmsync",    "rm_rf",      "rm_r(",  "rm_r ",     "remove_tree", "rimraf",
     "fs.rm(", "rmdirsync", "removedirs", "unlink", "os.remove", "file.delete", "deletedirectory"};
-constexpr std::array<string_view, 14> kWrites = {"'w'",
-                                                 "\"w\"",
-                                                 "'a'",
-                                                 "\"a\"",
-                                                 "'wb'",
-                                                 "\"wb\"",
-                                                 "writefile",
-                                                 "write_text",
-                                                 "write_bytes",
-                                                 "file.write",
-                                                 "file_put_contents",
-                                                 "os.rename",
-                                                 "shutil.copy",
-                                                 "mkdir"};
+constexpr std::array<string_view, 14> kWritingCalls = {"'w'",
+                                                       "\"w\"",
+                                                       "'a'",
+                                                       "\"a\"",
+                                                       "'wb'",
+                                                       "\"wb\"",
+                                                       "writefile",
+                                                       "write_text",
+                                                       "write_bytes",
+                                                       "file.write",
+                                                       "file_put_contents",
+                                                       "os.rename",
+                                                       "shutil.copy",
+                                                       "mkdir"};
 constexpr std::array<string_view, 9> kHomes = {"expanduser",       "path.home()", "os.homedir()",
                                                "homedir()",        "env['home']", "env[\"home\"]",
                                                "process.env.home", "$env{home}",  "dir.home"};
@@ -397,7 +397,7 @@ void judge_deletions(Case& c, string_view code, string_view folded) {
 
 void judge_literal_paths(Case& c, string_view code, string_view folded, bool& secret) {
   const bool home = any_in(folded, kHomes);
-  const bool writes = any_in(folded, kWrites);
+  const bool writes = any_in(folded, kWritingCalls);
   for (const std::string& literal : all_literals(code)) {
     if (literal.size() < 2 || literal.size() > 200 || contains(literal, "\n") || contains(literal, " ") ||
         contains(literal, "://"))
@@ -466,7 +466,8 @@ void judge_code(Case& c, string_view code) {
   if (secret && !fetches && !connects)
     c.note(Level::medium, bit(Category::credential_access), "reads secrets from inline code");
   if (!fetches && !connects) {
-    if (any_in(folded, kWrites)) c.note(Level::low, bit(Category::workspace_write), "writes files from inline code");
+    if (any_in(folded, kWritingCalls))
+      c.note(Level::low, bit(Category::workspace_write), "writes files from inline code");
     return;
   }
   if (contains(folded, "169.254.169.254") || contains(folded, "metadata.google")) {

@@ -19,7 +19,7 @@ constexpr string_view kReads =
     "show-branch cherry range-diff fsck "
     "verify-commit verify-tag grep merge-tree get-tar-commit-id patch-id stripspace column rev-count verify-pack "
     "--version --help --exec-path --html-path";
-constexpr string_view kWrites =
+constexpr string_view kWritingSubcommands =
     "add commit mv merge cherry-pick revert apply am init format-patch archive bundle sparse-checkout repack "
     "update-index read-tree write-tree hash-object "
     "commit-tree mktree mktag pack-objects index-pack unpack-objects update-server-info rerere notes maintenance gc "
@@ -354,7 +354,8 @@ void judge_git(Case& c) {
   if (in_list(kContacts, name)) return judge_contact(c, name, sub);
   if (in_list(kReads, name)) return judge_readers_on_host(c, name);
   if (name == "difftool") return c.note(Level::low, bit(Category::inline_code), "shows differences in a tool");
-  if (in_list(kWrites, name)) return c.note(Level::low, bit(Category::workspace_write), "changes local git state");
+  if (in_list(kWritingSubcommands, name))
+    return c.note(Level::low, bit(Category::workspace_write), "changes local git state");
   if (c.judgement.level >= Level::medium) return;
   c.note(Level::medium, bit(Category::inline_code), "runs a git sub-command that is not known");
 }

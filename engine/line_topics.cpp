@@ -7,7 +7,7 @@
 namespace escrow::engine {
 namespace {
 
-NeedleIndex make_index() {
+NeedleIndex index_of_topics() {
   NeedleIndex index;
   const auto add = [&](Topic topic, std::initializer_list<std::string_view> words) {
     for (const std::string_view word : words) index.add(word, static_cast<NeedleIndex::Id>(topic));
@@ -89,7 +89,7 @@ NeedleIndex make_index() {
 }  // namespace
 
 TopicMask topics_of(std::string_view line) {
-  static const NeedleIndex index = make_index();
+  static const NeedleIndex index = index_of_topics();
   TopicMask mask = 0;
   index.scan(line, [&](NeedleIndex::Id id) { mask |= TopicMask{1} << id; });
   return mask;

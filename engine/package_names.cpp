@@ -242,7 +242,7 @@ constexpr std::array kHonestNeighbours = std::to_array<std::string_view>(
      "hyperx",   "chalk",   "torch",    "async",     "asyn",    "attr",   "attrs",  "rich",   "clap",
      "syn",      "regex",   "glob",     "globby",    "babel",   "label",  "debug"});
 
-std::string fold(std::string_view name) {
+std::string fold_name(std::string_view name) {
   std::string out(name);
   for (char& c : out) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -266,7 +266,7 @@ const std::vector<KnownName>& known_names() {
   static const std::vector<KnownName> names = [] {
     std::vector<KnownName> out;
     for (const std::string_view name : kWellKnown) {
-      const std::string folded = fold(name);
+      const std::string folded = fold_name(name);
       if (folded.size() >= 5) out.push_back({name, folded, without_separators(folded)});
     }
     return out;
@@ -293,7 +293,7 @@ bool is_one_slip_apart(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string_view> find_lookalike_package(std::string_view name) {
-  const std::string folded = fold(name), joined = without_separators(folded);
+  const std::string folded = fold_name(name), joined = without_separators(folded);
   if (folded.size() < 5 || is_honest(folded)) return std::nullopt;
   std::optional<std::string_view> near;
   for (const KnownName& known : known_names()) {

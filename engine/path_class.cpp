@@ -5,6 +5,9 @@
 #include <initializer_list>
 #include <utility>
 
+#include "engine/path_name.h"
+#include "engine/text.h"
+
 namespace escrow::engine {
 namespace {
 
@@ -118,33 +121,8 @@ bool is_any(std::string_view text, std::initializer_list<std::string_view> words
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-bool ends_in_any(std::string_view text, std::initializer_list<std::string_view> ends) {
-  return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return text.ends_with(end); });
-}
-
 bool has_any_component(std::string_view path, std::initializer_list<std::string_view> names) {
   return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return has_component(path, name); });
-}
-
-/// Lower case, and each component without trailing dots and blanks: how a lenient file system would see it.
-std::string fold(std::string_view path) {
-  std::string out;
-  out.reserve(path.size());
-  for (char c : path) {
-    if (c == '/') {
-      while (out.size() > 1 && (out.back() == '.' || out.back() == ' ') && out != "." && !out.ends_with("/.") &&
-             !out.ends_with("..")) {
-        out.pop_back();
-      }
-    }
-    out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  while (out.size() > 1 && (out.back() == '.' || out.back() == ' ')) out.pop_back();
-  return out;
 }
 
 Language language_of_name(std::string_view name) {
@@ -304,7 +282,7 @@ bool has_component(std::string_view path, std::string_view component) {
 
 PathFacts classify_path(std::string_view path) {
   PathFacts facts;
-  facts.lower = fold(path);
+  facts.lower = lenient_path(path);
   facts.language = language_of(facts.lower);
   facts.roles = roles_of(facts.lower, facts.language);
   return facts;

@@ -52,6 +52,7 @@ constexpr LanguageMask operator|(LanguageMask a, Language b) {
   return a | bit(b);
 }
 constexpr LanguageMask kAnyLanguage = ~LanguageMask{0};
+constexpr LanguageMask kJavascript = bit(Language::javascript);
 
 /// Roles a file can have; one file may have several.
 enum FileRole : std::uint32_t {

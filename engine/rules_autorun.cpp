@@ -8,47 +8,47 @@
 namespace escrow::engine {
 namespace {
 
-constexpr FileRoles kAnyText = kSource | kConfig | kScript | kInfra | kContainer;
+constexpr FileRoles kAutorunText = kSource | kConfig | kScript | kInfra | kContainer;
 
-constexpr LinePattern kPatterns[] = {
-    {"autorun-hook", {"folderopen"}, R"re("runOn"\s*:\s*"folderOpen")re", Where::any, kAnyLanguage, kAnyText},
+constexpr LinePattern kAutorunPatterns[] = {
+    {"autorun-hook", {"folderopen"}, R"re("runOn"\s*:\s*"folderOpen")re", Where::any, kAnyLanguage, kAutorunText},
     {"autorun-hook",
      {"createcommand", "startcommand", "attachcommand", "initializecommand", "contentcommand"},
      R"re("(?:initialize|onCreate|updateContent|postCreate|postStart|postAttach)Command"\s*:)re",
      Where::any,
      kAnyLanguage,
-     kAnyText},
+     kAutorunText},
     {"autorun-hook",
      {"hookspath", "fsmonitor", "core.pager", "sshcommand", "templatedir", "init.templatedir"},
      R"re(\bhooksPath\s*=|\bcore\.(?:hooksPath|fsmonitor|pager|sshCommand|editor)\b\s*\S|\bfsmonitor\s*=\s*\S|\binit\.templateDir\b)re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kAutorunText},
     {"autorun-hook",
      {".git/hooks", "/hooks/pre-", "/hooks/post-"},
      R"re(\.git/hooks/(?:pre|post|commit|prepare|update|applypatch))re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kAutorunText},
     {"autorun-hook",
      {"crontab", "schtasks", "systemctl", "launchctl", "at now", "update-rc.d", "chkconfig", "/etc/cron"},
      R"re(\bcrontab\s+(?:-\s*$|-[^le]|\S+\.|<|-\s)|\|\s*crontab\b|\bschtasks\b.*(?i:/create)|\bsystemctl\s+(?:--\S+\s+)*enable\b|\blaunchctl\s+(?:load|bootstrap|enable)\b|\bat\s+now\b|/etc/cron\.?\w*/)re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kAutorunText},
     {"autorun-hook",
      {".bashrc", ".zshrc", ".profile", ".bash_profile", "profile.d", "authorized_keys", "rc.local", "autostart",
       ".zshenv", "$profile"},
      R"re((?:>>?|tee\s+(?:-a\s+)?|open\s*\(|write\w*\s*\(|append\w*\s*\(|fs\.\w+\s*\(|echo\b.*>>|install\s)[^;]*(?:\.bashrc|\.zshrc|\.zshenv|\.profile|\.bash_profile|profile\.d/|authorized_keys|rc\.local|autostart/|\$PROFILE))re",
      Where::any,
      kAnyLanguage,
-     kAnyText},
+     kAutorunText},
     {"autorun-hook",
      {"currentversion\\run", "currentversion\\\\run", "\\startup\\", "launchagents", "launchdaemons"},
      R"re((?i)CurrentVersion\\+Run(?:Once)?\b|\\+Startup\\+|Library/Launch(?:Agents|Daemons))re",
      Where::any,
      kAnyLanguage,
-     kAnyText},
+     kAutorunText},
 };
 
 /// Files whose content runs when something ordinary happens: a commit, a shell, an opened folder, a boot.
@@ -117,7 +117,7 @@ void find_matching_lines(const FileView& file, const LazyRegex& regex, std::stri
 }  // namespace
 
 std::span<const LinePattern> autorun_patterns() {
-  return kPatterns;
+  return kAutorunPatterns;
 }
 
 void find_autorun_files(const FileView& file, Findings& findings) {

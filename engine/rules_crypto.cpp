@@ -3,16 +3,16 @@
 namespace escrow::engine {
 namespace {
 
-constexpr FileRoles kAnyText = kSource | kConfig | kScript | kWorkflow | kContainer;
+constexpr FileRoles kCryptoText = kSource | kConfig | kScript | kWorkflow | kContainer;
 
-constexpr LinePattern kPatterns[] = {
+constexpr LinePattern kCryptoPatterns[] = {
     // Verification of the other side switched off.
     {"tls-verify-off",
      {"verify"},
      R"re((?i)\bverify(?:_ssl|_certs?|ssl|_tls|_peer|_hostname)?["']?\s*(?:=|:|=>)\s*(?:False|false|0|no|off)\b)re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
     {"tls-verify-off",
      {"insecureskipverify", "insecure_skip_verify", "insecure-skip-tls-verify", "skip_tls_verify", "skiptlsverify",
       "skip-tls-verify", "insecureskiptlsverify", "tlsinsecure", "tls_insecure", "insecure_ssl", "skip_ssl",
@@ -20,31 +20,31 @@ constexpr LinePattern kPatterns[] = {
      R"re((?i)\b(?:insecure_?skip_?verify|insecure-skip-tls-verify|insecure_?skip_?tls_?verify|skip[_-]?(?:tls|ssl|cert)[_-]?verif\w+|tls_?insecure|insecure_ssl|skip_ssl_validation|tls\.skip-verify)\b["']?\s*(?:[:=,]|=>)?\s*(?:true|1|yes|on)?)re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
     {"tls-verify-off",
      {"rejectunauthorized", "node_tls_reject_unauthorized", "checkserveridentity", "strict-ssl", "strictssl"},
      R"re(\brejectUnauthorized["']?\s*[:=]\s*(?:false|0)|NODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*[:=]\s*["']?0|\bcheckServerIdentity\s*:\s*(?:\(\s*\)|function)|\bstrict-?[sS][sS][lL]["']?\s*[:= ,]\s*["']?false)re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
     {"tls-verify-off",
      {"_create_unverified_context", "cert_none", "check_hostname", "disable_warnings", "insecurerequestwarning"},
      R"re(\b_create_unverified_context\b|\bCERT_NONE\b|\bcheck_hostname\s*=\s*False)re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
     {"tls-verify-off",
      {"curl", "wget", "--insecure", "--no-check-certificate", "--trusted-host"},
      R"re(\bcurl\b(?:\s+[^|;&]*)?\s(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure|--proxy-insecure)\b|--no-check-certificate\b|--trusted-host\b|--insecure-registry\b)re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
     {"tls-verify-off",
      {"ssl_verify", "verify_none", "verify_mode", "verify_host", "verify_peer", "verify_peer_name"},
      R"re(\bCURLOPT_SSL_VERIFY(?:PEER|HOST)\b\s*(?:,|=>)\s*(?:0|false|FALSE|0L)|\bVERIFY_NONE\b|["']?verify_peer(?:_name)?["']?\s*=>\s*false|\bSSL_VERIFY_NONE\b|\bverify_(?:none|fun)\b.*\bverify_none\b)re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
     {"tls-verify-off",
      {"danger_accept_invalid", "set_verify", "dangerous()", "servercertverifier"},
      R"re(\bdanger_accept_invalid_(?:certs|hostnames)\s*\(\s*true|\bset_verify\s*\(\s*SslVerifyMode::NONE|\.dangerous\(\)\s*\.)re",
@@ -64,20 +64,20 @@ constexpr LinePattern kPatterns[] = {
      R"re(\bServerCertificate(?:Custom)?ValidationCallback\s*\+?=\s*(?:\([^)]*\)|\w+|delegate[^{]*)\s*(?:=>|\{)?\s*(?:\{?\s*return\s+)?true|\bDangerousAcceptAnyServerCertificateValidator\b|\bbadCertificateCallback\s*[=:]\s*\(?[^)]*\)?\s*=>\s*true|(?i:TrustServerCertificate\s*=\s*true))re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
     {"tls-verify-off",
      {"sslverify", "git_ssl_no_verify"},
      R"re((?i)\bhttp\.(?:\S*\.)?sslverify["']?\s*[=\s]\s*["']?false|\bsslverify\s*=\s*(?:false|0)|\bGIT_SSL_NO_VERIFY["']?\s*[:=]\s*["']?(?:true|1))re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
     {"tls-verify-off",
      {"stricthostkeychecking", "autoaddpolicy", "insecureignorehostkey", "userknownhostsfile", "known_hosts",
       "promiscuousverifier"},
      R"re((?i:StrictHostKeyChecking["']?\s*[=:\s]\s*["']?(?:no|off|false)\b)|\bAutoAddPolicy\b|\bWarningPolicy\b|\bInsecureIgnoreHostKey\s*\(|UserKnownHostsFile[= ]/dev/null|\bPromiscuousVerifier\b|\bknown_hosts\s*=\s*None)re",
      Where::text,
      kAnyLanguage,
-     kAnyText,
+     kCryptoText,
      0,
      kPlain,
      "host keys are no longer verified"},
@@ -87,13 +87,13 @@ constexpr LinePattern kPatterns[] = {
      R"re((?i)\bsslmode\s*[=:]\s*["']?disable|\buseSSL\s*=\s*false|\bvalidate_certs["']?\s*[:=]\s*["']?(?:no|false)|\btls_?verify["']?\s*[:=]\s*["']?(?:no|false|0)|\bssl_?verif(?:y|ication)["']?\s*[:=]\s*["']?(?:no|none|false|off|0)\b|\bssl["']?\s*[:=]\s*\{?\s*["']?rejectUnauthorized)re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
     {"tls-verify-off",
      {"cleartexttraffic", "nsallowsarbitraryloads", "allowsarbitraryloads", "nsexceptionallowsinsecure"},
      R"re((?i)cleartextTraffic(?:Permitted)?\s*=\s*["']true|NSAllowsArbitraryLoads|NSExceptionAllowsInsecureHTTPLoads)re",
      Where::any,
      kAnyLanguage,
-     kAnyText},
+     kCryptoText},
 
     // Ciphers and protocols that are broken whatever they are used for.
     {"weak-crypto",
@@ -116,7 +116,7 @@ constexpr LinePattern kPatterns[] = {
      R"re(\b(?:PROTOCOL_SSLv[23]|PROTOCOL_TLSv1(?:_1)?\b|VersionTLS1[01]\b|VersionSSL30|SSLv[23](?:_method)?\b|TLSv1(?:[._]?[01])?_(?:client_|server_)?method|SecurityProtocolType\.(?:Ssl3|Tls|Tls11)\b|TLSVersion\.(?:SSLv3|TLSv1|TLSv1_1)\b)|["'](?:TLSv1|TLSv1\.1|SSLv3|TLSv1\.0|TLS1_0|TLS_1_0)["']|\bssl_protocols\b.*\b(?:SSLv[23]|TLSv1|TLSv1\.1)(?:\s|;))re",
      Where::any,
      kAnyLanguage,
-     kAnyText,
+     kCryptoText,
      0,
      kPlain,
      "an outdated protocol version is allowed"},
@@ -125,7 +125,7 @@ constexpr LinePattern kPatterns[] = {
      R"re(\b(?:key_size|modulusLength|bits|keySize)\s*[:=]\s*(?:512|768|1024)\b|\bgenrsa\s+(?:-\S+\s+)*(?:512|768|1024)\b|\brsa\.GenerateKey\([^,]+,\s*(?:512|768|1024)\)|\bRSA\.generate\(\s*(?:512|768|1024)|\brsa:1024\b|\binitialize\(\s*(?:512|1024)\s*\))re",
      Where::text,
      kAnyLanguage,
-     kAnyText,
+     kCryptoText,
      0,
      kPlain,
      "the key is too short"},
@@ -152,7 +152,7 @@ constexpr LinePattern kPatterns[] = {
 }  // namespace
 
 std::span<const LinePattern> crypto_patterns() {
-  return kPatterns;
+  return kCryptoPatterns;
 }
 
 }  // namespace escrow::engine

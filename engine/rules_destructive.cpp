@@ -8,7 +8,7 @@ namespace {
 
 constexpr FileRoles kScripts = kScript | kWorkflow;
 
-constexpr LinePattern kPatterns[] = {
+constexpr LinePattern kDestructivePatterns[] = {
     {"destructive-op",
      {"rm "},
      R"re((?:^|[^\w-])rm\s+(?:-\S+\s+)*-(?:[a-zA-Z]*[rR][a-zA-Z]*|-recursive)\b[^;&|#]*(?:\$|\*|`|\s"?/\s*(?:$|["';&|])|\s~|\s\.\.?(?:\s|/?$)|\s"?/(?:etc|usr|var|home|opt|root|bin|lib|srv|boot)\b))re",
@@ -121,7 +121,7 @@ constexpr LinePattern kPatterns[] = {
 }  // namespace
 
 std::span<const LinePattern> destructive_patterns() {
-  return kPatterns;
+  return kDestructivePatterns;
 }
 
 }  // namespace escrow::engine

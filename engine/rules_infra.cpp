@@ -4,16 +4,16 @@
 namespace escrow::engine {
 namespace {
 
-constexpr FileRoles kAnyText = kSource | kConfig | kScript | kWorkflow | kContainer | kInfra;
+constexpr FileRoles kInfraText = kSource | kConfig | kScript | kWorkflow | kContainer | kInfra;
 
-constexpr LinePattern kPatterns[] = {
+constexpr LinePattern kInfraPatterns[] = {
     // A container that reaches its host.
     {"container-privilege",
      {"privileged", "allowprivilegeescalation"},
      R"re(^\s*-?\s*["']?privileged["']?\s*[:=]\s*["']?true|^\s*["']?allowPrivilegeEscalation["']?\s*[:=]\s*["']?true|--privileged(?:[\s"'=]|$))re",
      Where::text,
      kAnyLanguage,
-     kAnyText},
+     kInfraText},
     {"container-privilege",
      {"runasuser", "runasnonroot", "runasgroup", "fsgroup", "user: root", "user: 0", "user: \""},
      R"re(\brunAsUser["']?\s*[:=]\s*0\b|\brunAsNonRoot["']?\s*[:=]\s*false|\brunAsGroup["']?\s*[:=]\s*0\b|^\s*user:\s*["']?(?:root|0(?::0)?)["']?\s*$)re",
@@ -152,7 +152,7 @@ bool leads_outward(const HunkView& hunk, std::size_t index) {
 }  // namespace
 
 std::span<const LinePattern> infra_patterns() {
-  return kPatterns;
+  return kInfraPatterns;
 }
 
 void find_infra_risks(const FileView& file, Findings& findings) {

@@ -3,12 +3,11 @@
 namespace escrow::engine {
 namespace {
 
-constexpr LanguageMask kJs = bit(Language::javascript);
 constexpr LanguageMask kJvm = Language::java | Language::kotlin;
 constexpr LanguageMask kDynamic = Language::python | Language::ruby | Language::php | Language::perl |
                                   Language::javascript | Language::lua | Language::r | Language::elixir;
 
-constexpr LinePattern kPatterns[] = {
+constexpr LinePattern kInjectionPatterns[] = {
     // Text evaluated as code. A method of that name (`model.eval()`, `regex.exec(s)`) is something else.
     {"dynamic-eval",
      {"eval", "exec"},
@@ -30,7 +29,7 @@ constexpr LinePattern kPatterns[] = {
      {"function"},
      R"re(\bnew\s+Function\s*\(|(?:^|[^.\w])Function\s*\(\s*[^)\s])re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputRaises | kLiteralIsFine},
@@ -38,7 +37,7 @@ constexpr LinePattern kPatterns[] = {
      {"runin", "vm.script", "compilefunction"},
      R"re(\b(?:runIn(?:New|This)?Context|vm\.Script|compileFunction)\s*\()re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputRaises | kLiteralIsFine},
@@ -46,7 +45,7 @@ constexpr LinePattern kPatterns[] = {
      {"settimeout", "setinterval"},
      R"re(\bset(?:Timeout|Interval)\s*\(\s*["'`])re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputRaises},
@@ -166,7 +165,7 @@ constexpr LinePattern kPatterns[] = {
      {"template", "compile", "render"},
      R"re((?:_\.template|ejs\.render|ejs\.compile|pug\.(?:render|compile)|Handlebars\.compile|nunjucks\.renderString|Mustache\.render)\s*\(\s*(?:req|ctx|request)\b)re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputRaises},
@@ -224,7 +223,7 @@ constexpr LinePattern kPatterns[] = {
      {"exec"},
      R"re((?:^|[^.\w$]|\b(?:cp|child_process|childProcess|shell|shelljs|proc|require\(["'](?:node:)?child_process["']\))\.)exec(?:Sync|Async)?\s*\()re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputRaises | kLiteralIsMild},
@@ -232,11 +231,18 @@ constexpr LinePattern kPatterns[] = {
      {"spawn", "execfile", "execa"},
      R"re((?:^|[^\w$])(?:spawn|spawnSync|execFile|execFileSync|execa|execaCommand)\s*\(\s*(?:`[^`]*\$\{|[a-z_$][\w.$]*\s*[,)+]))re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      40,
      kUserInputRaises},
-    {"shell-exec", {"shell:"}, R"re(\bshell:\s*(?:true|["']))re", Where::code, kJs, kSource, 0, kUserInputRaises},
+    {"shell-exec",
+     {"shell:"},
+     R"re(\bshell:\s*(?:true|["']))re",
+     Where::code,
+     kJavascript,
+     kSource,
+     0,
+     kUserInputRaises},
     {"shell-exec",
      {"system", "exec", "spawn", "popen", "open3", "%x"},
      R"re((?:^|[^.\w])(?:Kernel\.)?(?:system|exec|spawn)[\s(]+(?:["'][^"']*#\{|[a-z_@][\w.@]*\s*(?:\)|$|\+)|["'][^"']*["']\s*\+)|\bIO\.popen\s*\(?\s*(?:["']|[a-z])|\bOpen3\.\w+[\s(]+(?:["'][^"']*#\{|[a-z_]\w*\s*\))|%x[\[({|!].*#\{)re",
@@ -388,7 +394,7 @@ constexpr LinePattern kPatterns[] = {
      {"unserialize", "node-serialize", "deserialize("},
      R"re(\b(?:serialize|serializer|nodeSerialize)\.unserialize\s*\(|require\(["']node-serialize["']\)|\bv8\.deserialize\s*\(|\bfuncster\b)re",
      Where::text,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputRaises},
@@ -440,7 +446,7 @@ constexpr LinePattern kPatterns[] = {
 }  // namespace
 
 std::span<const LinePattern> injection_patterns() {
-  return kPatterns;
+  return kInjectionPatterns;
 }
 
 }  // namespace escrow::engine

@@ -5,7 +5,7 @@ namespace {
 
 constexpr LanguageMask kC = bit(Language::c);
 
-constexpr LinePattern kPatterns[] = {
+constexpr LinePattern kMemoryPatterns[] = {
     {"memory-unsafe",
      {"strcpy", "strcat", "stpcpy", "wcscpy", "wcscat", "lstrcpy"},
      R"re((?:^|[^.\w>])(?:std::)?(?:strcpy|strcat|stpcpy|wcscpy|wcscat|lstrcpy[AW]?)\s*\(\s*[^,()]+(?:\([^)]*\))?[^,]*,\s*[^"\s])re",
@@ -77,7 +77,7 @@ constexpr LinePattern kPatterns[] = {
 }  // namespace
 
 std::span<const LinePattern> memory_patterns() {
-  return kPatterns;
+  return kMemoryPatterns;
 }
 
 }  // namespace escrow::engine

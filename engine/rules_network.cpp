@@ -7,22 +7,21 @@
 namespace escrow::engine {
 namespace {
 
-constexpr LanguageMask kJs = bit(Language::javascript);
 constexpr int kUnknownHost = 20;
 
-constexpr LinePattern kPatterns[] = {
+constexpr LinePattern kNetworkPatterns[] = {
     {"network-call",
      {"fetch", "axios", "superagent", "got", "ky."},
      R"re((?:^|[^.\w$])(?:window\.|globalThis\.|self\.)?(?:fetch|axios(?:\.\w+)?|got(?:\.\w+)?|superagent\.\w+|ky\.\w+|\$fetch|\$\.(?:ajax|get|post|getJSON)|needle)\s*\()re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      kUnknownHost},
     {"network-call",
      {"http", "net.", "tls.", "dgram", "websocket", "sendbeacon", "xmlhttprequest", "eventsource", "undici"},
      R"re(\bhttps?(?:["']\))?\.(?:request|get)\s*\(|\b(?:net|tls)(?:["']\))?\.(?:connect|createConnection)\s*\(|\bnew\s+(?:WebSocket|XMLHttpRequest|EventSource|net\.Socket)\s*\(|\bsendBeacon\s*\(|\bdgram\.createSocket|\bundici\.\w+\()re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      kUnknownHost},
     {"network-call",
@@ -110,7 +109,7 @@ constexpr LinePattern kPatterns[] = {
 }  // namespace
 
 std::span<const LinePattern> network_patterns() {
-  return kPatterns;
+  return kNetworkPatterns;
 }
 
 }  // namespace escrow::engine

@@ -7,6 +7,7 @@
 
 #include "engine/lazy_regex.h"
 #include "engine/rules.h"
+#include "engine/text.h"
 
 // A protection is gone when a removed line held it and nothing on the new side of the file holds it any more. Three
 // ways are looked for, in blocks of neighbouring removed and added lines:
@@ -120,17 +121,11 @@ std::vector<Block> blocks_of(const HunkView& hunk) {
   return blocks;
 }
 
-std::string lower_of(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 std::vector<std::string> words_in(const LazyRegex& regex, std::string_view text) {
   std::vector<std::string> words;
   std::size_t begin = 0, end = 0;
   for (std::size_t from = 0; regex.find(text, from, begin, end); from = std::max(end, begin + 1)) {
-    words.push_back(lower_of(text.substr(begin, end - begin)));
+    words.push_back(lower(text.substr(begin, end - begin)));
   }
   return words;
 }

@@ -3,16 +3,13 @@
 #include "engine/lazy_regex.h"
 #include "engine/rules.h"
 #include "engine/secrets.h"
+#include "engine/text.h"
 
 namespace escrow::engine {
 namespace {
 
 constexpr LanguageMask kBareValues = Language::ini | Language::yaml | Language::shell | Language::dockerfile |
                                      Language::makefile | Language::xml | Language::prose | Language::other;
-
-bool ends_in_any(std::string_view text, std::initializer_list<std::string_view> ends) {
-  return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return text.ends_with(end); });
-}
 
 bool is_template(std::string_view name) {
   return ends_in_any(name, {".example", ".sample", ".template", ".dist", ".tmpl", ".defaults", ".test", ".ci",

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 12> kWords{"select", "insert",   "update"
 constexpr std::array<std::string_view, 12> kStatementWords{"select", "insert",   "update",       "delete",    "drop",
                                                            "alter",  "truncate", "replace into", "merge into"};
 
-constexpr LinePattern kPatterns[] = {
+constexpr LinePattern kSqlPatterns[] = {
     {"sql-injection", kWords, R"re(["'`]\s*)re" SQL_VERBS R"re([^"`]*["'`]\s*\+\s*(?:[A-Za-z_$@(]))re", Where::text,
      kPlus, kSource, 0, kUserInputRaises},
     {"sql-injection", kWords, R"re(["']\s*)re" SQL_VERBS R"re([^"]*["']\s*\.\s*(?:\$|\w+\())re", Where::text,
@@ -85,7 +85,7 @@ constexpr LinePattern kPatterns[] = {
 }  // namespace
 
 std::span<const LinePattern> sql_patterns() {
-  return kPatterns;
+  return kSqlPatterns;
 }
 
 }  // namespace escrow::engine

@@ -3,16 +3,15 @@
 namespace escrow::engine {
 namespace {
 
-constexpr LanguageMask kJs = bit(Language::javascript);
 constexpr LanguageMask kPages = Language::html | Language::javascript | Language::php | Language::ruby;
 
-constexpr LinePattern kPatterns[] = {
+constexpr LinePattern kWebPatterns[] = {
     // HTML put in raw.
     {"xss-sink",
      {"dangerouslysetinnerhtml"},
      R"re(dangerouslySetInnerHTML\s*[=:])re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputRaises},
@@ -44,7 +43,7 @@ constexpr LinePattern kPatterns[] = {
      {"bypasssecuritytrust", "trustashtml"},
      R"re(\bbypassSecurityTrust(?:Html|Script|Url|ResourceUrl|Style)\s*\(|\$sce\.trustAsHtml\s*\()re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputRaises},
@@ -92,7 +91,7 @@ constexpr LinePattern kPatterns[] = {
      {".html(", ".append(", ".prepend(", ".after(", ".before("},
      R"re(\$\([^)]*\)\.(?:html|append|prepend|after|before)\s*\(\s*(?:[a-z_][\w.]*\s*[+)]|["'`]<[^"'`]*(?:["']\s*\+|\$\{)))re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputRaises},
@@ -143,7 +142,7 @@ constexpr LinePattern kPatterns[] = {
       "createwritestream", "readdir"},
      R"re(\b(?:readFile(?:Sync)?|createReadStream|createWriteStream|writeFile(?:Sync)?|unlink(?:Sync)?|readdir(?:Sync)?|sendFile|sendfile|download)\s*\(\s*(?:[a-z_$][\w.$\[\]"']*|`[^`]*\$\{|["'][^"']*["']\s*\+|path\.(?:join|resolve)\()|\bpath\.(?:join|resolve)\s*\([^)]*,\s*[a-z_$])re",
      Where::code,
-     kJs,
+     kJavascript,
      kSource,
      0,
      kUserInputNeeded},
@@ -219,7 +218,7 @@ constexpr LinePattern kPatterns[] = {
 }  // namespace
 
 std::span<const LinePattern> web_patterns() {
-  return kPatterns;
+  return kWebPatterns;
 }
 
 }  // namespace escrow::engine

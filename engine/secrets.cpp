@@ -8,6 +8,7 @@
 
 #include "engine/lazy_regex.h"
 #include "engine/needle_index.h"
+#include "engine/text.h"
 
 // Two ways to know a secret: by its provider's format, and by a random-looking value that is given to a secret-like
 // name. The first is tried wherever the format's fixed part occurs; the second where such a name does. What both let
@@ -113,12 +114,6 @@ constexpr std::array kFormats{
 
 // --- Placeholders ----------------------------------------------------------------------------------------------------
 
-std::string lower_of(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 constexpr std::array<std::string_view, 36> kPlaceholderWords{
     "example",      "changeme",   "change-me",  "change_me", "placeholder", "your-",    "your_",       "yourtoken",
     "xxxx",         "dummy",      "sample",     "insert",    "replace",     "redacted", "todo",        "fixme",
@@ -148,9 +143,9 @@ bool is_reference(std::string_view value) {
 
 bool is_placeholder(std::string_view value) {
   if (is_reference(value) || is_monotonous(value)) return true;
-  const std::string lower = lower_of(value);
+  const std::string folded = lower(value);
   return std::any_of(kPlaceholderWords.begin(), kPlaceholderWords.end(),
-                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+                     [&](std::string_view word) { return folded.find(word) != std::string::npos; });
 }
 
 /// Passwords of local examples (`postgres://user:pass@localhost`): short dictionary words are no secret worth a review.
@@ -160,8 +155,8 @@ constexpr std::array<std::string_view, 30> kWeakWords{
     "qwerty", "abc123", "foo",    "bar",    "baz",   "1234",     "12345", "123456", "default", "none"};
 
 bool is_weak_word(std::string_view value) {
-  const std::string lower = lower_of(value);
-  return std::find(kWeakWords.begin(), kWeakWords.end(), lower) != kWeakWords.end();
+  const std::string folded = lower(value);
+  return std::find(kWeakWords.begin(), kWeakWords.end(), folded) != kWeakWords.end();
 }
 
 double entropy_of(std::string_view text) {

@@ -13,7 +13,7 @@ constexpr std::size_t kMaxText = 256 * 1024;
 constexpr std::size_t kMaxCommands = 20'000;
 constexpr int kMaxScriptDepth = 12;
 constexpr std::size_t kMaxListed = 64;
-constexpr std::size_t kMaxWords = 60'000;
+constexpr std::size_t kMaxWordsOfScript = 60'000;
 constexpr std::size_t kMaxValue = 256;
 constexpr std::size_t kMaxLoopWords = 16;
 
@@ -129,7 +129,7 @@ void ShellBuilder::set_loop_variable(const std::string& name, const std::vector<
 std::vector<Word> ShellBuilder::expand(std::string_view source, std::size_t offset) {
   static const KnownVariables kNone;
   std::vector<Word> words;
-  if (words_ < kMaxWords) {
+  if (words_ < kMaxWordsOfScript) {
     words = resolve_words(source, offset, variables_);
     words_ += words.size();
   } else {

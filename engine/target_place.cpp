@@ -5,6 +5,8 @@
 #include <cctype>
 #include <vector>
 
+#include "engine/path_name.h"
+
 namespace escrow::engine {
 namespace {
 
@@ -23,25 +25,6 @@ bool any_of(const std::array<string_view, N>& list, string_view text) {
 template <std::size_t N>
 bool any_prefix(const std::array<string_view, N>& list, string_view text) {
   return std::any_of(list.begin(), list.end(), [&](string_view p) { return text.starts_with(p); });
-}
-
-/// Case folded, and without the trailing dots and spaces that some filesystems drop from each component.
-std::string fold(string_view path) {
-  std::string out;
-  out.reserve(path.size());
-  const auto trim = [&] {
-    const std::size_t slash = out.rfind('/');
-    const std::size_t from = slash == std::string::npos ? 0 : slash + 1;
-    const string_view component = string_view(out).substr(from);
-    if (component == "." || component == "..") return;
-    while (out.size() > from && (out.back() == '.' || out.back() == ' ')) out.pop_back();
-  };
-  for (const char c : path) {
-    if (c == '/') trim();
-    out.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
-  }
-  trim();
-  return out;
 }
 
 /// True if `part` (one component, or several joined by '/') stands in `path` on component boundaries.
@@ -150,7 +133,7 @@ bool is_secret(string_view folded, string_view name) {
   return std::any_of(kSecretDirs.begin(), kSecretDirs.end(), [&](string_view d) { return has_component(folded, d); });
 }
 
-bool is_template(string_view name) {
+bool is_template_name(string_view name) {
   return std::any_of(kTemplates.begin(), kTemplates.end(), [&](string_view e) { return name.ends_with(e); });
 }
 
@@ -210,7 +193,7 @@ Ward ward_of_folded(string_view path) {
       has_component(path, ".devcontainer")) {
     return Ward::editor_settings;
   }
-  if (is_template(name)) return Ward::template_file;
+  if (is_template_name(name)) return Ward::template_file;
   if (is_secret(path, name)) return Ward::secret;
   return Ward::none;
 }
@@ -385,7 +368,7 @@ Target place_absolute(const std::string& path, bool wide, const Ground& ground) 
   }
   Target out;
   out.wide = wide;
-  const std::string folded = fold(clean);
+  const std::string folded = lenient_path(clean);
   if (below(ground.home)) {
     out = place_home("~" + clean.substr(ground.home.size()), wide);
   } else {
@@ -436,7 +419,7 @@ Target locate_text(std::string text, bool tilde, bool opaque, const Ground& grou
 }  // namespace
 
 Ward ward_of(string_view path) {
-  return ward_of_folded(fold(path));
+  return ward_of_folded(lenient_path(path));
 }
 
 Target locate(const Word& word, const Ground& ground) {
@@ -484,7 +467,7 @@ bool is_artefact(string_view path) {
   static constexpr std::array<string_view, 17> kEnds = {".o",     ".obj",      ".a",    ".so",   ".pyc",        ".pyo",
                                                         ".class", ".log",      ".tmp",  ".bak",  ".swp",        ".orig",
                                                         ".rej",   ".egg-info", ".gcda", ".gcno", ".tsbuildinfo"};
-  const std::string folded = fold(path);
+  const std::string folded = lenient_path(path);
   string_view rest = folded;
   while (rest.size() > 1 && rest.ends_with('/')) rest.remove_suffix(1);
   if (std::any_of(kEnds.begin(), kEnds.end(),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/text.h"
+
 // CVE-2021-42574 (bidirectional controls) and CVE-2021-42694 (homoglyphs) are the reasons for this file. Ranges are
 // from Unicode 15: DerivedCoreProperties (Default_Ignorable_Code_Point), PropList (Bidi_Control) and the confusables
 // data, the latter cut to letters that pass for Latin ones in common fonts.
@@ -77,10 +79,6 @@ struct WordScan {
 };
 
 }  // namespace
-
-bool is_ascii(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-}
 
 CodePoint read_code_point(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);

@@ -7,8 +7,6 @@
 
 namespace escrow::engine {
 
-bool is_ascii(std::string_view text);
-
 /// One code point and its length in bytes. An invalid byte is a code point of its own: 0xFFFD, length 1.
 struct CodePoint {
   char32_t value = 0;

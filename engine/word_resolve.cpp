@@ -11,7 +11,7 @@
 namespace escrow::engine {
 namespace {
 
-constexpr std::size_t kMaxWords = 512;
+constexpr std::size_t kMaxWordsOfExpansion = 512;
 constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxBraceCells = 1024;
 
@@ -312,7 +312,7 @@ bool expand_range(const Cells& cells, std::size_t open, std::size_t close, std::
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
       return error == std::errc() && end == text.data() + text.size();
     };
-    if (!read(from, a) || !read(to, b) || std::abs(static_cast<long>(a) - b) > static_cast<long>(kMaxWords))
+    if (!read(from, a) || !read(to, b) || std::abs(static_cast<long>(a) - b) > static_cast<long>(kMaxWordsOfExpansion))
       return false;
   }
   const int step = a <= b ? 1 : -1;
@@ -337,7 +337,7 @@ void combine(const Cells& cells, std::size_t open, std::size_t close, const std:
     expand_braces(part, middles, depth + 1);
     for (const Cells& middle : middles) {
       for (const Cells& suffix : suffixes) {
-        if (out.size() >= kMaxWords) return;
+        if (out.size() >= kMaxWordsOfExpansion) return;
         Cells word(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(open));
         word.insert(word.end(), middle.begin(), middle.end());
         word.insert(word.end(), suffix.begin(), suffix.end());

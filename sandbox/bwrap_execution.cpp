@@ -23,6 +23,7 @@
 #include "sandbox/guest_env.h"
 #include "sandbox/output_capture.h"
 #include "sandbox/packet.h"
+#include "sandbox/pipe.h"
 #include "sandbox/runner_protocol.h"
 
 // The life of an execution, as seen from the loop:
@@ -135,16 +136,6 @@ class State : public std::enable_shared_from_this<State> {
   std::optional<ExitedReport> exited_;
   OutputCapture captured_out_, captured_err_;
 };
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return io_error("making a pipe");
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 std::uint64_t whole_seconds(std::optional<std::chrono::milliseconds> time) {
   return time ? static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(*time).count()) : 0;

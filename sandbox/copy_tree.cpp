@@ -20,18 +20,6 @@
 namespace escrow::sandbox {
 namespace {
 
-UniqueFd open_below(int directory, const std::string& name) {
-  if (directory < 0) return {};
-  return UniqueFd(openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
-
-void copy_attributes(int fd, const struct stat& info) {
-  (void)!fchown(fd, info.st_uid, info.st_gid);
-  fchmod(fd, info.st_mode & 07777);
-  const std::array<timespec, 2> times{info.st_atim, info.st_mtim};
-  futimens(fd, times.data());
-}
-
 class Copier {
  public:
   explicit Copier(const CopyPlan& plan) : plan_(plan) {}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string_view>
 
@@ -42,6 +43,18 @@ std::vector<DirectoryEntry> list_directory(int directory) {
   }
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return entries;
+}
+
+UniqueFd open_below(int directory, const std::string& name) {
+  if (directory < 0) return {};
+  return UniqueFd(openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+void copy_attributes(int to, const struct stat& from) {
+  (void)!fchown(to, from.st_uid, from.st_gid);
+  fchmod(to, from.st_mode & 07777);
+  const std::array<timespec, 2> times{from.st_atim, from.st_mtim};
+  futimens(to, times.data());
 }
 
 }  // namespace escrow::sandbox

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sandbox/ascii.h"
+
 namespace escrow::sandbox {
 namespace {
 
@@ -13,13 +15,6 @@ bool is_digit(char c) {
 }
 bool is_letter(char c) {
   return c >= 'a' && c <= 'z';
-}
-
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
 }
 
 std::optional<std::string> canonical_v6(std::string_view text) {

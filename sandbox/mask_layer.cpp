@@ -19,11 +19,7 @@
 namespace escrow::sandbox {
 namespace {
 
-constexpr std::size_t kMaxDepth = 256;
-
-UniqueFd open_below(int directory, const std::string& name) {
-  return UniqueFd(openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
+constexpr std::size_t kMaxSearchDepth = 256;
 
 bool text_is_secret(int directory, const std::string& name) {
   const UniqueFd fd(openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -66,7 +62,7 @@ class Walk {
 
  private:
   void visit(int directory, const std::string& prefix, std::size_t depth, bool hidden_above = false) {
-    if (depth > kMaxDepth) return;
+    if (depth > kMaxSearchDepth) return;
     for (const DirectoryEntry& entry : list_directory(directory)) {
       const std::string path = prefix + entry.name;
       const bool masked = hidden_above || is_masked(directory, entry, path);
@@ -87,7 +83,7 @@ class Walk {
 
   /// The same file under another name is the same secret.
   void visit_links(int directory, const std::string& prefix, std::size_t depth) {
-    if (depth > kMaxDepth) return;
+    if (depth > kMaxSearchDepth) return;
     struct stat here {};
     if (fstat(directory, &here) != 0) return;
     for (const DirectoryEntry& entry : list_directory(directory)) {
@@ -118,14 +114,6 @@ class Walk {
   std::vector<std::string> found_;
   std::set<std::pair<dev_t, ino_t>> inodes_;
 };
-
-/// Copies what the merged directory takes from its topmost layer.
-void copy_attributes(int to, const struct stat& from) {
-  (void)!fchown(to, from.st_uid, from.st_gid);
-  fchmod(to, from.st_mode & 07777);
-  const std::array<timespec, 2> times{from.st_atim, from.st_mtim};
-  futimens(to, times.data());
-}
 
 /// Opens the directory above `path` in the layer, making what is missing. No descriptor if the workspace has something
 /// else than a directory there.

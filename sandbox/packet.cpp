@@ -19,7 +19,7 @@ constexpr std::size_t kMaxInline = 96u << 10;
 
 const Error kNothingToRead{ErrorKind::io, "nothing to read"};
 
-struct Header {
+struct PacketHeader {
   unsigned char type;
   unsigned char in_memory_file;  // the payload is the first descriptor
 };
@@ -47,7 +47,7 @@ Result<std::string> read_memory_file(int fd) {
   return bytes;
 }
 
-Result<void> send_inline(int socket, Header header, std::string_view payload, const std::vector<int>& fds) {
+Result<void> send_inline(int socket, PacketHeader header, std::string_view payload, const std::vector<int>& fds) {
   assert(fds.size() <= kMaxPacketFds);
   std::array<iovec, 2> parts{iovec{&header, sizeof header}, iovec{const_cast<char*>(payload.data()), payload.size()}};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxPacketFds)> control{};
@@ -127,7 +127,7 @@ Result<void> send_packet(int socket, PacketType type, std::string_view payload, 
 
 Result<std::optional<Packet>> receive_packet(int socket, int flags) {
   static thread_local std::array<char, kMaxInline + 1> buffer;
-  Header header{};
+  PacketHeader header{};
   std::array<iovec, 2> parts{iovec{&header, sizeof header}, iovec{buffer.data(), buffer.size()}};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxPacketFds)> control{};
   msghdr message{};

@@ -4,6 +4,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "sandbox/ascii.h"
+
 namespace escrow::sandbox {
 namespace {
 
@@ -158,12 +160,6 @@ constexpr std::array kLookInside = {"*.pem",       "*.key",    "*.crt",        "
 
 constexpr std::array kSecretMarks = {"PRIVATE KEY-----", "_authToken",   "_auth",      "_password",
                                      "npmAuthToken",     "npmAuthIdent", "<password>", "ClearTextPassword"};
-
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = folded(c, LetterCase::ignored);
-  return result;
-}
 
 /// A list of patterns, asked once for every file of a workspace. Only those whose last segment can fit the file's name
 /// are tried: most name it, or its extension, literally.

@@ -19,6 +19,7 @@
 #include "sandbox/bwrap_args.h"
 #include "sandbox/host_facts.h"
 #include "sandbox/packet.h"
+#include "sandbox/pipe.h"
 #include "sandbox/runner_protocol.h"
 #include "sandbox/seccomp_filter.h"
 #include "sandbox/spawn_launcher.h"
@@ -33,16 +34,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kLimit{2};
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return io_error("making a pipe");
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);

@@ -49,7 +49,7 @@ constexpr std::array kProtected = {".git/hooks",
                                    ".gitmodules",
                                    ".ripgreprc"};
 
-constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kMaxNesting = 64;
 
 /// As a file system that folds names would read it.
 std::string folded(std::string_view path) {
@@ -65,7 +65,7 @@ std::string folded(std::string_view path) {
 }
 
 void collect(int directory, const std::string& prefix, std::size_t depth, std::vector<std::string>& found) {
-  if (depth > kMaxDepth) return;
+  if (depth > kMaxNesting) return;
   for (const DirectoryEntry& entry : list_directory(directory)) {
     const std::string path = prefix + entry.name;
     if (entry.type == DT_LNK) continue;  // the link's target is judged where it lies; a mount would follow it

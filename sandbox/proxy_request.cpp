@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "sandbox/ascii.h"
+
 namespace escrow::sandbox {
 namespace {
 
-struct Header {
+struct HeaderField {
   std::string name;  // lower case
   std::string_view line, value;
 };
@@ -17,13 +19,6 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
-}
-
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
 }
 
 bool is_token(std::string_view text) {
@@ -50,8 +45,8 @@ std::optional<std::vector<std::string_view>> lines_of(std::string_view head) {
   return std::nullopt;
 }
 
-std::optional<std::vector<Header>> headers_of(const std::vector<std::string_view>& lines) {
-  std::vector<Header> headers;
+std::optional<std::vector<HeaderField>> headers_of(const std::vector<std::string_view>& lines) {
+  std::vector<HeaderField> headers;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::size_t colon = lines[i].find(':');
     if (colon == std::string_view::npos || !is_token(lines[i].substr(0, colon))) return std::nullopt;
@@ -98,9 +93,9 @@ bool is_hop_by_hop(const std::string& name) {
          name == "upgrade" || name == "host";
 }
 
-std::optional<std::uint64_t> body_length(const std::vector<Header>& headers) {
+std::optional<std::uint64_t> body_length(const std::vector<HeaderField>& headers) {
   std::optional<std::uint64_t> length;
-  for (const Header& header : headers) {
+  for (const HeaderField& header : headers) {
     if (header.name == "transfer-encoding") return std::nullopt;
     if (header.name != "content-length") continue;
     std::uint64_t value = 0;
@@ -112,8 +107,8 @@ std::optional<std::uint64_t> body_length(const std::vector<Header>& headers) {
   return length.value_or(0);
 }
 
-bool hosts_match(const std::vector<Header>& headers, const HostPort& target) {
-  for (const Header& header : headers) {
+bool hosts_match(const std::vector<HeaderField>& headers, const HostPort& target) {
+  for (const HeaderField& header : headers) {
     if (header.name != "host") continue;
     const bool port = !header.value.ends_with(']') && header.value.find(':') != std::string_view::npos;
     const std::string text = std::string(header.value) + (port ? "" : ":" + std::to_string(target.port));
@@ -122,11 +117,11 @@ bool hosts_match(const std::vector<Header>& headers, const HostPort& target) {
   return true;
 }
 
-std::string forwarded(std::string_view method, const AbsoluteTarget& target, const std::vector<Header>& headers) {
+std::string forwarded(std::string_view method, const AbsoluteTarget& target, const std::vector<HeaderField>& headers) {
   std::string head = std::string(method) + " " + target.path + " HTTP/1.1\r\nHost: ";
   const std::string host = to_string(target.host);
   head += target.host.port == 80 ? host.substr(0, host.size() - 3) : host;
-  for (const Header& header : headers)
+  for (const HeaderField& header : headers)
     if (!is_hop_by_hop(header.name)) head.append("\r\n").append(header.line);
   // One request a connection: a second one might name another host.
   return head + "\r\nConnection: close\r\n\r\n";

@@ -6,11 +6,11 @@
 
 #include "engine/redact.h"
 #include "server/cli/command.h"
-#include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
 #include "server/cli/times.h"
 #include "server/cli/workplace.h"
+#include "server/json_out.h"
 #include "server/store/audit_log.h"
 
 // escrow audit: the append-only record, and its hash chain.

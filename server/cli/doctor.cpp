@@ -8,10 +8,10 @@
 #include "engine/redact.h"
 #include "sandbox/probe.h"
 #include "server/cli/command.h"
-#include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
 #include "server/install_paths.h"
+#include "server/json_out.h"
 #include "server/store/config.h"
 #include "server/store/places.h"
 

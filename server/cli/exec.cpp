@@ -35,8 +35,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr int kNotRun = 125;
-
 struct ExecOptions {
   OutputOptions output;
   std::string writable = "overlay", profile = "default", timeout, workspace, cwd, autonomy;

@@ -6,10 +6,10 @@
 
 #include "engine/redact.h"
 #include "engine/shell.h"
-#include "server/cli/json_out.h"
 #include "server/cli/review_view.h"
-#include "server/cli/utf8.h"
+#include "server/json_out.h"
 #include "server/units.h"
+#include "server/utf8.h"
 
 namespace escrow::server::cli {
 namespace {
@@ -19,7 +19,6 @@ using sandbox::Execution;
 using sandbox::ExitReason;
 
 constexpr int kTimedOut = 124;
-constexpr int kNotRun = 125;
 constexpr int kKilled = 128 + 9;
 
 std::string whole(const sandbox::Captured& stream) {

@@ -11,6 +11,9 @@
 /// What `escrow exec` answers with: the JSON of a script, the lines on stderr of a person.
 namespace escrow::server::cli {
 
+/// The exit code that says: nothing ran, because Escrow refused it or could not.
+constexpr int kNotRun = 125;
+
 /// The command's own code; 124 timed out, 125 not run, 128+n signal.
 int exit_code_of(const FinishedExecution& finished);
 

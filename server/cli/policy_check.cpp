@@ -7,10 +7,10 @@
 
 #include "engine/policy.h"
 #include "server/cli/input.h"
-#include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
 #include "server/cli/policy_commands.h"
+#include "server/json_out.h"
 #include "server/store/config.h"
 #include "server/store/policy_yaml.h"
 

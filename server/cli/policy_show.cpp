@@ -5,13 +5,13 @@
 
 #include "engine/redact.h"
 #include "sandbox/probe.h"
-#include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
 #include "server/cli/policy_commands.h"
-#include "server/cli/policy_view.h"
 #include "server/cli/workplace.h"
 #include "server/install_paths.h"
+#include "server/json_out.h"
+#include "server/policy_view.h"
 
 // escrow policy show: every value in force, and where it came from.
 

@@ -8,11 +8,11 @@
 #include "engine/redact.h"
 #include "server/cli/command.h"
 #include "server/cli/consent.h"
-#include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
 #include "server/cli/person_session.h"
 #include "server/cli/review_view.h"
+#include "server/json_out.h"
 #include "server/store/review_store.h"
 
 // escrow review: the proposals of this workspace. Approving loosens, so it shows the whole change and asks.

@@ -4,8 +4,8 @@
 #include <boost/json/array.hpp>
 
 #include "engine/redact.h"
-#include "server/cli/json_out.h"
 #include "server/cli/times.h"
+#include "server/json_out.h"
 
 namespace escrow::server::cli {
 namespace {

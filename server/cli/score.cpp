@@ -10,10 +10,10 @@
 #include "engine/redact.h"
 #include "server/cli/command.h"
 #include "server/cli/input.h"
-#include "server/cli/json_out.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
 #include "server/cli/workplace.h"
+#include "server/json_out.h"
 
 // escrow score [FILE]: the judgement of a unified diff. The text form is one finding a line in the way of compilers
 // (path:line: severity: message), so that editors and terminals jump to it, and the verdict last.

@@ -4,16 +4,12 @@
 #include <charconv>
 #include <filesystem>
 
+#include "server/lsp/same_enum.h"
 #include "server/lsp/session.h"
 #include "server/lsp/uri.h"
 
 namespace escrow::server::lsp {
 namespace {
-
-template <class To, class From>
-To same(From value) {
-  return static_cast<To>(static_cast<int>(value));
-}
 
 Error invalid(const std::string& message) {
   return {ErrorKind::invalid_params, message};

@@ -4,7 +4,6 @@
 #include <boost/json.hpp>
 
 #include "protocol/escrow_methods.h"
-#include "server/cli/policy_view.h"
 #include "server/clock.h"
 #include "server/hash.h"
 #include "server/lsp/binder.h"
@@ -12,6 +11,7 @@
 #include "server/lsp/from_protocol.h"
 #include "server/lsp/session.h"
 #include "server/lsp/to_protocol.h"
+#include "server/policy_view.h"
 #include "server/store/config.h"
 #include "server/store/grant_json.h"
 
@@ -228,12 +228,12 @@ void PersonMethods::grants_nonce(const protocol::GrantsNonceParams& params, Repl
 void PersonMethods::policy_get(const protocol::NoParams&, Reply reply) {
   const engine::Policy& policy = session_.broker->policy();
   protocol::PolicyGetResult result;
-  result.policy = cli::json_policy(policy);
-  for (const auto& [key, origin] : policy.origins) result.origins[key] = cli::origin_text(origin);
+  result.policy = json_policy(policy);
+  for (const auto& [key, origin] : policy.origins) result.origins[key] = origin_text(origin);
   result.backend = session_.probe->available ? "bubblewrap" : "none";
   result.available = session_.probe->available;
   result.message = session_.probe->message;
-  for (const auto& item : cli::json_restrictions(policy)) {
+  for (const auto& item : json_restrictions(policy)) {
     const auto& restriction = item.as_object();
     result.restrictions.push_back({.kind = std::string(restriction.at("kind").as_string()),
                                    .text = std::string(restriction.at("text").as_string())});

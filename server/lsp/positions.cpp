@@ -12,11 +12,11 @@ struct Step {
   std::uint32_t units;
 };
 
-bool is_continuation(char c) {
+bool is_trail_byte(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
 
-std::size_t sequence_length(unsigned char lead) {
+std::size_t claimed_length(unsigned char lead) {
   if (lead >= 0xC2 && lead <= 0xDF) return 2;
   if (lead >= 0xE0 && lead <= 0xEF) return 3;
   if (lead >= 0xF0 && lead <= 0xF4) return 4;
@@ -25,10 +25,10 @@ std::size_t sequence_length(unsigned char lead) {
 
 /// Bytes of the character at `at`; 1 for a byte that starts none.
 std::size_t character_bytes(std::string_view line, std::size_t at) {
-  const std::size_t length = sequence_length(static_cast<unsigned char>(line[at]));
+  const std::size_t length = claimed_length(static_cast<unsigned char>(line[at]));
   if (at + length > line.size()) return 1;
   for (std::size_t i = 1; i < length; ++i) {
-    if (!is_continuation(line[at + i])) return 1;
+    if (!is_trail_byte(line[at + i])) return 1;
   }
   return length;
 }

@@ -7,18 +7,13 @@
 #include "engine/redact.h"
 #include "protocol/error_codes.h"
 #include "server/lsp/positions.h"
+#include "server/lsp/same_enum.h"
 #include "server/lsp/session.h"
 #include "server/lsp/uri.h"
 #include "server/lsp/wire_error.h"
 
 namespace escrow::server::lsp {
 namespace {
-
-/// The engine's enumerations and the wire's have the same enumerators in the same order (a test holds them to it).
-template <class To, class From>
-To same(From value) {
-  return static_cast<To>(static_cast<int>(value));
-}
 
 std::optional<std::string> text_or_absent(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);

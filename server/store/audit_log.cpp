@@ -11,6 +11,7 @@
 #include "server/clock.h"
 #include "server/hash.h"
 #include "server/store/atomic_file.h"
+#include "server/store/json_member.h"
 
 namespace escrow::server {
 namespace {
@@ -47,11 +48,6 @@ std::int64_t sequence_of(const std::string& line) {
   if (error || !value.is_object()) return 0;
   const auto* seq = value.get_object().if_contains("seq");
   return seq != nullptr && seq->is_int64() ? seq->get_int64() : 0;
-}
-
-std::string text_at(const boost::json::object& object, std::string_view key) {
-  const auto* found = object.if_contains(key);
-  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
 }
 
 std::string hash_of_line(const std::string& line) {

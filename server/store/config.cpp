@@ -26,17 +26,18 @@ class Descriptor {
   int fd_;
 };
 
-Error refusal(const std::string& file, const std::string& why) {
+Error refused_file(const std::string& file, const std::string& why) {
   return {ErrorKind::invalid_params, file + ": " + why};
 }
 
 /// Whoever may write the file decides what agents may do.
 Result<void> check_owner(const std::string& file, const struct stat& status, engine::LayerKind kind) {
-  if (!S_ISREG(status.st_mode)) return refusal(file, "is not a regular file; replace it by one or remove it");
+  if (!S_ISREG(status.st_mode)) return refused_file(file, "is not a regular file; replace it by one or remove it");
   if (kind == engine::LayerKind::workspace) return {};
   const bool own = kind == engine::LayerKind::user && status.st_uid == ::geteuid();
-  if (status.st_uid != 0 && !own) return refusal(file, "belongs to another user; its owner could loosen the policy");
-  if ((status.st_mode & 022) != 0) return refusal(file, "can be written by others; run chmod go-w on it");
+  if (status.st_uid != 0 && !own)
+    return refused_file(file, "belongs to another user; its owner could loosen the policy");
+  if ((status.st_mode & 022) != 0) return refused_file(file, "can be written by others; run chmod go-w on it");
   return {};
 }
 
@@ -49,7 +50,7 @@ Result<std::string> read_all(int fd, const std::string& file) {
     if (got < 0) return io_error(file);
     if (got == 0) return text;
     text.append(buffer, static_cast<std::size_t>(got));
-    if (text.size() > kMaxPolicyBytes) return refusal(file, "is larger than 1 MiB; a policy is written by hand");
+    if (text.size() > kMaxPolicyBytes) return refused_file(file, "is larger than 1 MiB; a policy is written by hand");
   }
 }
 
@@ -69,11 +70,11 @@ int open_flags(engine::LayerKind kind) {
 
 Result<std::optional<std::string>> read_text(const std::string& file, engine::LayerKind kind) {
   static constexpr const char* kLink = "is reached through a symbolic link; a workspace's policy must be a plain file";
-  if (kind == engine::LayerKind::workspace && goes_through_link(file)) return refusal(file, kLink);
+  if (kind == engine::LayerKind::workspace && goes_through_link(file)) return refused_file(file, kLink);
   const Descriptor fd(::open(file.c_str(), open_flags(kind)));
   if (fd.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>();
-    if (errno == ELOOP) return refusal(file, kLink);
+    if (errno == ELOOP) return refused_file(file, kLink);
     return io_error(file);
   }
   struct stat status {};

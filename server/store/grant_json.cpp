@@ -2,13 +2,10 @@
 
 #include <boost/json.hpp>
 
+#include "server/store/json_member.h"
+
 namespace escrow::server {
 namespace {
-
-std::string text_at(const boost::json::object& object, std::string_view key) {
-  const auto* found = object.if_contains(key);
-  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
-}
 
 std::optional<std::int64_t> number_at(const boost::json::object& object, std::string_view key) {
   const auto* found = object.if_contains(key);

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSystemPolicy = "/etc/escrow/policy.yaml";
 
-Error refusal(const std::string& what, const std::string& why) {
+Error unusable_place(const std::string& what, const std::string& why) {
   return {ErrorKind::invalid_params, what + ": " + why};
 }
 
@@ -52,17 +52,18 @@ Result<void> check_exists_private(const std::string& what, const std::string& pa
     if (errno == ENOENT) return {};
     return io_error(what);
   }
-  if (const auto why = why_not_private(status); !why.empty()) return refusal(what, why);
+  if (const auto why = why_not_private(status); !why.empty()) return unusable_place(what, why);
   return {};
 }
 
 Result<void> check_override(const std::string& variable, const std::string& path,
                             const std::vector<std::string>& workspaces) {
   const auto what = variable + "=" + path;
-  if (!path.starts_with('/')) return refusal(what, "must be an absolute path");
+  if (!path.starts_with('/')) return unusable_place(what, "must be an absolute path");
   for (const auto& workspace : workspaces) {
     if (lies_in(resolved(path), resolved(workspace))) {
-      return refusal(what, "lies in the workspace " + workspace + ", where agents write; choose a place outside");
+      return unusable_place(what,
+                            "lies in the workspace " + workspace + ", where agents write; choose a place outside");
     }
   }
   return check_exists_private(what, path);
@@ -95,7 +96,7 @@ Result<void> take_grants_override(const Environment& env, const std::vector<std:
   struct stat status {};
   if (::stat(parent.c_str(), &status) != 0) return io_error(variable + ": " + parent);
   if (const auto why = why_not_private(status); !why.empty()) {
-    return refusal(variable + "=" + *set, "its directory " + why);
+    return unusable_place(variable + "=" + *set, "its directory " + why);
   }
   return {};
 }
@@ -117,7 +118,7 @@ bool lies_in(const std::string& path, const std::string& root) {
 
 Result<Places> find_places(const Environment& env, Overrides overrides, const std::vector<std::string>& workspaces) {
   const auto home = home_dir(env);
-  if (!home) return refusal("HOME", "is not an absolute path; set it to your home directory");
+  if (!home) return unusable_place("HOME", "is not an absolute path; set it to your home directory");
   Places places;
   places.config_dir = xdg_dir(env, "XDG_CONFIG_HOME", *home, ".config");
   places.state_dir = xdg_dir(env, "XDG_STATE_HOME", *home, ".local/state");
@@ -145,8 +146,8 @@ Result<void> make_private_dir(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error(path);
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return io_error(path);
-  if (const auto why = why_not_private(status); !why.empty()) return refusal(path, why);
-  if (!S_ISDIR(status.st_mode)) return refusal(path, "is not a directory");
+  if (const auto why = why_not_private(status); !why.empty()) return unusable_place(path, why);
+  if (!S_ISDIR(status.st_mode)) return unusable_place(path, "is not a directory");
   return {};
 }
 

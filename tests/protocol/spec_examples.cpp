@@ -194,7 +194,7 @@ TEST_CASE("names are unique") {
 
 namespace {
 template <class T>
-std::string error_of(const std::string& text) {
+std::string read_error(const std::string& text) {
   const auto value = read<T>(json::parse(text));
   return value ? "none" : value.error().message;
 }
@@ -203,7 +203,7 @@ std::string error_of(const std::string& text) {
 TEST_CASE("errors in our parameters name the place and the choice") {
   const std::string who = R"("agentId":"a","token":"t","callId":"c",)";
   const auto call = [&](const std::string& subject) {
-    return error_of<ToolCallParams>("{" + who + R"("tool":"bash","subject":)" + subject + "}");
+    return read_error<ToolCallParams>("{" + who + R"("tool":"bash","subject":)" + subject + "}");
   };
   CHECK(call(R"({"kind":"shell","command":"ls","cwd":"file:///"})") == "none");
   CHECK(call(R"({"kind":"exec","cwd":"file:///"})") == "params.subject.argv: missing");
@@ -214,18 +214,18 @@ TEST_CASE("errors in our parameters name the place and the choice") {
   CHECK(call("7") == "params.subject: expected object");
   CHECK(call(R"({"kind":"file","op":"chmod","uris":[]})") ==
         R"(params.subject.op: expected one of "read", "write", "create", "delete", "move")");
-  CHECK(error_of<ToolCallParams>("{}") == "params.agentId: missing");
-  CHECK(error_of<ExecuteParams>("{" + who + R"("command":{"argv":["a"],"shell":"b"},"cwd":"file:///"})") ==
+  CHECK(read_error<ToolCallParams>("{}") == "params.agentId: missing");
+  CHECK(read_error<ExecuteParams>("{" + who + R"("command":{"argv":["a"],"shell":"b"},"cwd":"file:///"})") ==
         "params.command: expected either argv or shell");
-  CHECK(error_of<ExecuteParams>("{" + who + R"("command":{},"cwd":"file:///"})") ==
+  CHECK(read_error<ExecuteParams>("{" + who + R"("command":{},"cwd":"file:///"})") ==
         "params.command: expected either argv or shell");
-  CHECK(error_of<ExecuteParams>("{" + who + R"("command":{"argv":[]},"cwd":"file:///"})") ==
+  CHECK(read_error<ExecuteParams>("{" + who + R"("command":{"argv":[]},"cwd":"file:///"})") ==
         "params.command.argv: expected at least the program");
-  CHECK(error_of<GrantsRevokeParams>("{}") == "params: expected either grantId or all: true");
-  CHECK(error_of<GrantsRevokeParams>(R"({"all":false})") == "params: expected either grantId or all: true");
-  CHECK(error_of<GrantsRevokeParams>(R"({"all":true,"grantId":"g"})") ==
+  CHECK(read_error<GrantsRevokeParams>("{}") == "params: expected either grantId or all: true");
+  CHECK(read_error<GrantsRevokeParams>(R"({"all":false})") == "params: expected either grantId or all: true");
+  CHECK(read_error<GrantsRevokeParams>(R"({"all":true,"grantId":"g"})") ==
         "params: expected either grantId or all: true");
-  CHECK(error_of<FilesChange>(R"({"form":"files","files":[{"uri":"file:///a"}]})") ==
+  CHECK(read_error<FilesChange>(R"({"form":"files","files":[{"uri":"file:///a"}]})") ==
         "params.files[0].newText: missing");
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("an absent newText is never taken for a deletion") {
   const auto change = read<Change>(json::parse(R"({"form":"files","files":[{"uri":"file:///a","newText":null}]})"));
   REQUIRE(change.has_value());
   CHECK_FALSE(std::get<FilesChange>(*change).files[0].newText.has_value());
-  CHECK(error_of<Change>(R"({"form":"files","files":[{"uri":"file:///a"}]})") != "none");
+  CHECK(read_error<Change>(R"({"form":"files","files":[{"uri":"file:///a"}]})") != "none");
 }
 
 TEST_CASE("client capabilities are absent, or of the right shape") {

@@ -1,9 +1,9 @@
-#include "server/cli/json_out.h"
+#include "server/json_out.h"
 
 #include "engine/level.h"
-#include "server/cli/utf8.h"
+#include "server/utf8.h"
 
-namespace escrow::server::cli {
+namespace escrow::server {
 
 namespace json = boost::json;
 
@@ -57,4 +57,4 @@ json::object json_file(const engine::FilePatch& file) {
   return out;
 }
 
-}  // namespace escrow::server::cli
+}  // namespace escrow::server

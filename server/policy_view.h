@@ -8,7 +8,7 @@
 #include "engine/policy.h"
 
 /// The effective policy as lines and as JSON, in the spelling of the policy file.
-namespace escrow::server::cli {
+namespace escrow::server {
 
 /// One value, spelt as in the file, and where it came from.
 struct PolicyRow {
@@ -31,4 +31,4 @@ boost::json::array json_restrictions(const engine::Policy& policy);
 std::string rule_text(const engine::PolicyRule& rule);
 std::string origin_text(const engine::Origin& origin);
 
-}  // namespace escrow::server::cli
+}  // namespace escrow::server

@@ -11,7 +11,7 @@
 
 /// Engine values in the shapes of the command line's JSON (docs: `man escrow`). Every string is valid UTF-8: bytes of
 /// paths and diffs that are not come out as U+FFFD.
-namespace escrow::server::cli {
+namespace escrow::server {
 
 boost::json::string json_text(std::string_view bytes);
 boost::json::array json_texts(const std::vector<std::string>& items);
@@ -26,4 +26,4 @@ boost::json::array json_explain(const std::vector<engine::Contribution>& explain
 /// {"path","status","added","removed"}, and "from" for a rename or copy.
 boost::json::object json_file(const engine::FilePatch& file);
 
-}  // namespace escrow::server::cli
+}  // namespace escrow::server

@@ -1,8 +1,8 @@
-#include "server/cli/utf8.h"
+#include "server/utf8.h"
 
 #include <cstddef>
 
-namespace escrow::server::cli {
+namespace escrow::server {
 namespace {
 
 using Byte = unsigned char;
@@ -51,4 +51,4 @@ std::string valid_utf8(std::string_view bytes) {
   return out;
 }
 
-}  // namespace escrow::server::cli
+}  // namespace escrow::server

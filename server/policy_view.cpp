@@ -1,12 +1,12 @@
-#include "server/cli/policy_view.h"
+#include "server/policy_view.h"
 
 #include <string_view>
 
 #include "engine/shell.h"
-#include "server/cli/json_out.h"
+#include "server/json_out.h"
 #include "server/units.h"
 
-namespace escrow::server::cli {
+namespace escrow::server {
 namespace {
 
 namespace json = boost::json;
@@ -180,4 +180,4 @@ json::array json_restrictions(const Policy& policy) {
   return out;
 }
 
-}  // namespace escrow::server::cli
+}  // namespace escrow::server
