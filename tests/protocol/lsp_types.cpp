@@ -10,7 +10,7 @@ using namespace escrow::protocol;
 namespace {
 
 template <class T>
-std::string error_of(std::string_view text) {
+std::string complaint_about(std::string_view text) {
   const auto value = read<T>(json::parse(text));
   return value ? "none" : value.error().message;
 }
@@ -59,34 +59,34 @@ TEST_CASE("a version is written even where the client left it out") {
 
 TEST_CASE("the initialize parameters that clients send are read") {
   // In the shapes of several editors: absent and null roots, empty folder lists, Lua's empty tables.
-  CHECK(error_of<InitializeParams>(R"({"processId":null,"rootUri":null,"capabilities":{}})") == "none");
-  CHECK(error_of<InitializeParams>(R"({"processId":12,"rootPath":null,"capabilities":[],"workspaceFolders":[]})") ==
+  CHECK(complaint_about<InitializeParams>(R"({"processId":null,"rootUri":null,"capabilities":{}})") == "none");
+  CHECK(complaint_about<InitializeParams>(R"({"processId":12,"rootPath":null,"capabilities":[],"workspaceFolders":[]})") ==
         "none");
-  CHECK(error_of<InitializeParams>(R"({"capabilities":{"general":{"positionEncodings":{}},"workspace":[]}})") ==
+  CHECK(complaint_about<InitializeParams>(R"({"capabilities":{"general":{"positionEncodings":{}},"workspace":[]}})") ==
         "none");
-  CHECK(error_of<InitializeParams>(R"({"processId":1})") == "params.capabilities: missing");
-  CHECK(error_of<InitializeParams>(R"({"capabilities":{"general":{"positionEncodings":["utf-8",16]}}})") ==
+  CHECK(complaint_about<InitializeParams>(R"({"processId":1})") == "params.capabilities: missing");
+  CHECK(complaint_about<InitializeParams>(R"({"capabilities":{"general":{"positionEncodings":["utf-8",16]}}})") ==
         "params.capabilities.general.positionEncodings[1]: expected string");
-  CHECK(error_of<InitializeParams>(R"({"capabilities":{},"workspaceFolders":[{"uri":"file:///a"}]})") ==
+  CHECK(complaint_about<InitializeParams>(R"({"capabilities":{},"workspaceFolders":[{"uri":"file:///a"}]})") ==
         "params.workspaceFolders[0].name: missing");
 }
 
 TEST_CASE("enumerations of integers have bounds") {
-  CHECK(error_of<ShowMessageParams>(R"({"type":6,"message":"m"})") == "params.type: expected 1..5");
-  CHECK(error_of<ShowMessageParams>(R"({"type":"1","message":"m"})") == "params.type: expected integer");
+  CHECK(complaint_about<ShowMessageParams>(R"({"type":6,"message":"m"})") == "params.type: expected 1..5");
+  CHECK(complaint_about<ShowMessageParams>(R"({"type":"1","message":"m"})") == "params.type: expected integer");
 }
 
 TEST_CASE("another server's diagnostics cannot make a code action request fail") {
   CHECK(
-      error_of<CodeActionParams>(
+      complaint_about<CodeActionParams>(
           R"({"textDocument":{"uri":"file:///a"},"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},)"
           R"("context":{"diagnostics":[{"severity":99,"odd":true}]}})") == "none");
 }
 
 TEST_CASE("a document change is told apart by its kind") {
-  CHECK(error_of<DocumentChange>(R"({"kind":"copy","uri":"file:///a"})") ==
+  CHECK(complaint_about<DocumentChange>(R"({"kind":"copy","uri":"file:///a"})") ==
         R"(params.kind: expected one of "create", "rename", "delete")");
-  CHECK(error_of<DocumentChange>(R"({"edits":[]})") == "params.textDocument: missing");
-  CHECK(error_of<WorkspaceEdit>(R"({"documentChanges":[{"kind":"rename","oldUri":"file:///a"}]})") ==
+  CHECK(complaint_about<DocumentChange>(R"({"edits":[]})") == "params.textDocument: missing");
+  CHECK(complaint_about<WorkspaceEdit>(R"({"documentChanges":[{"kind":"rename","oldUri":"file:///a"}]})") ==
         "params.documentChanges[0].newUri: missing");
 }
