@@ -256,10 +256,7 @@ Result<void> Broker::answer_call(const std::string& review_id, int revision, Ans
   const auto found = pending_.find(review_id);
   if (found == pending_.end()) return Error{ErrorKind::not_found, "this call was already answered"};
   PendingCall& call = *found->second;
-  if (revision != 0 && call.review.revision != revision) {
-    return Error{ErrorKind::stale, "this question has moved on: look at it again",
-                 boost::json::serialize(boost::json::object{{"current", call.review.revision}})};
-  }
+  if (revision != 0 && call.review.revision != revision) return moved_on(call.review);
   record("answer", {{"reviewId", review_id},
                     {"subject", call.review.title},
                     {"answer", answer == Answer::deny              ? "deny"

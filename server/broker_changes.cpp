@@ -18,20 +18,9 @@
 namespace escrow::server {
 namespace {
 
-std::string current_of(const Review& review) {
-  return boost::json::serialize(
-      boost::json::object{{"current", {{"revision", review.revision}, {"state", engine::name_of(review.state)}}}});
-}
-
 Error wrong_state(const Review& review, const std::string& wanted) {
   return {ErrorKind::state_conflict,
           "review " + review.id + " is " + std::string(engine::name_of(review.state)) + ", not " + wanted,
-          current_of(review)};
-}
-
-Error moved_on(const Review& review) {
-  return {ErrorKind::stale,
-          "review " + review.id + " is at revision " + std::to_string(review.revision) + ": look at it again",
           current_of(review)};
 }
 

@@ -109,10 +109,7 @@ Result<std::string> PersonMethods::review_text(const std::string& uri) const {
   if (!parts) return Error{ErrorKind::not_found, "`" + uri + "` is not a review's text"};
   const auto review = session_.broker->review(parts->review_id);
   if (!review) return review.error();
-  if (review->revision != parts->revision) {
-    return Error{ErrorKind::stale, "review " + review->id + " has moved on",
-                 boost::json::serialize(boost::json::object{{"current", {{"revision", review->revision}}}})};
-  }
+  if (review->revision != parts->revision) return moved_on(*review);
   for (const auto& file : review->files) {
     if (parts->side == "before" && file.old_path == parts->path) return file.before.content;
     if (parts->side == "after" && file.path == parts->path) return file.after.content;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/json.hpp>
 #include <utility>
 
 namespace escrow::server {
@@ -46,6 +47,17 @@ bool is_final(ReviewState state) {
       return false;
   }
   return false;
+}
+
+std::string current_of(const Review& review) {
+  return boost::json::serialize(
+      boost::json::object{{"current", {{"revision", review.revision}, {"state", engine::name_of(review.state)}}}});
+}
+
+Error moved_on(const Review& review) {
+  return {ErrorKind::stale,
+          "review " + review.id + " is at revision " + std::to_string(review.revision) + ": look at it again",
+          current_of(review)};
 }
 
 }  // namespace escrow::server

@@ -10,6 +10,7 @@
 #include "engine/action.h"
 #include "engine/decision.h"
 #include "engine/diff.h"
+#include "server/error.h"
 #include "server/workspace/file_image.h"
 
 /// A matter that awaits judgement: a tool call, or a change.
@@ -95,5 +96,11 @@ bool may_move(ReviewState from, ReviewState to);
 
 /// True where nothing more can happen.
 bool is_final(ReviewState state);
+
+/// What the errors about a review carry as data: {"current": {"revision", "state"}}, serialized.
+std::string current_of(const Review& review);
+
+/// Somebody spoke of a revision that is not the review's.
+Error moved_on(const Review& review);
 
 }  // namespace escrow::server

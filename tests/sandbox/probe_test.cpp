@@ -9,7 +9,7 @@ using namespace escrow::sandbox;
 using namespace escrow::sandbox::testing;
 
 TEST_CASE("the probe runs a sandbox and says what holds in it") {
-  const Probe& probe = probe_host(libexec_dir());
+  const Probe probe = probe_host(libexec_dir());
   INFO(probe.message);
   CHECK(probe.available);
   CHECK(probe.seccomp);
