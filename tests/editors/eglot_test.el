@@ -104,7 +104,7 @@
   "True if ACTION's title begins so, after the name that tells whose action it is."
   (string-prefix-p (concat "Escrow: " beginning) (plist-get action :title)))
 
-(defun take (actions beginning)
+(defun click (actions beginning)
   "Execute the one of ACTIONS whose title starts with BEGINNING, as Eglot does for a chosen one."
   (let* ((action (expect (cl-find-if (lambda (each) (titled each beginning)) actions)
                          "no action \"%s…\" in: %s" beginning (titles actions)))
@@ -166,14 +166,14 @@
       (expect (null (cdr waiting)) "listing the actions answered the call")))
 
   (step "*Allow once* answers the waiting call"
-    (take (actions-on 1) "Allow once")
+    (click (actions-on 1) "Allow once")
     (wait-for "the waiting call" (lambda () (cdr waiting)))
     (expect (eq (cadr waiting) 'ok) "the call failed: %S" (cddr waiting))
     (expect (equal (plist-get (caddr waiting) :decision) "allow") "answer %S" (caddr waiting))
     (wait-for "the question to be gone" (lambda () (null (shown "npm install left-pad")))))
 
   (step "*Approve* and apply: the buffer holds the change"
-    (take (actions-on 7) "Approve all")
+    (click (actions-on 7) "Approve all")
     (wait-for "the approval"
               (lambda () (equal "approved" (plist-get (ask :escrow/review/get (list :reviewId (plist-get review :reviewId)))
                                                       :state))))
