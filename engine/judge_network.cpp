@@ -286,7 +286,7 @@ void judge_copy_across(Case& c, const Arguments& args) {
     if (!to_remote) c.reads(source);
   }
   if (to_remote && args.positionals.size() > 1 && !from_remote) {
-    const string_view host = host_of(last.text.substr(0, last.text.find(':')));
+    const string_view host = host_of(string_view(last.text).substr(0, last.text.find(':')));
     if (is_loopback(host)) return c.note(Level::low, bit(Category::network), "talks to this machine only");
     return c.uploads(taint, "copies files to another machine");
   }

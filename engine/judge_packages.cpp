@@ -292,7 +292,7 @@ void judge_build(Case& c) {
   }
   if (in_list("make gmake bmake remake", c.key)) judge_make(c, args);
   if (c.key == "cmake") judge_cmake(c, args);
-  if (in_list("ninja meson scons", c.key) && args.positionals.size() > 0 && args.positional(0) == "install")
+  if (in_list("ninja meson scons", c.key) && !args.positionals.empty() && args.positional(0) == "install")
     c.note(Level::medium, bit(Category::path_escape), "installs outside the workspace");
   if (in_list("playwright cypress", c.key) && args.positional(0) == "install")
     c.note(Level::medium, kInstall, "downloads tools");

@@ -33,8 +33,8 @@ void NeedleIndex::assign_classes() {
       if (slot == 0) slot = static_cast<std::uint8_t>(width_++);
     }
   }
-  for (int upper = 'A'; upper <= 'Z'; ++upper) {
-    class_[static_cast<std::size_t>(upper)] = class_[static_cast<std::size_t>(upper - 'A' + 'a')];
+  for (std::size_t upper = 'A'; upper <= 'Z'; ++upper) {
+    class_[upper] = class_[upper - 'A' + 'a'];
   }
 }
 
@@ -69,8 +69,8 @@ void NeedleIndex::fill_table(std::vector<Node>& nodes) {
   queue.reserve(nodes.size());
   for (std::size_t head = 0; head < queue.size(); ++head) {
     const State state = queue[head];
-    const auto row = next_.begin() + static_cast<std::ptrdiff_t>(state * width_);
-    const auto fallback = next_.begin() + static_cast<std::ptrdiff_t>(failure[state] * width_);
+    const auto row = next_.begin() + static_cast<std::ptrdiff_t>(std::size_t{state} * width_);
+    const auto fallback = next_.begin() + static_cast<std::ptrdiff_t>(std::size_t{failure[state]} * width_);
     if (state != 0) std::copy_n(fallback, width_, row);
     for (const auto& [key, target] : nodes[state].edges) {
       // The row still holds where the failure would go with this byte.

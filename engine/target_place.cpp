@@ -331,7 +331,7 @@ bool strip_wide(std::string& path) {
   return true;
 }
 
-Target place_relative(std::string path, bool wide) {
+Target place_relative(const std::string& path, bool wide) {
   Target out;
   out.wide = wide;
   out.path = normalise(path);
@@ -344,7 +344,7 @@ Target place_relative(std::string path, bool wide) {
   return out;
 }
 
-Target place_home(std::string path, bool wide) {
+Target place_home(const std::string& path, bool wide) {
   Target out;
   out.wide = wide;
   const std::size_t slash = std::min(path.find('/'), path.size());

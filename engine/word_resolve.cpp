@@ -305,8 +305,8 @@ bool expand_range(const Cells& cells, std::size_t open, std::size_t close, std::
   const bool letters = from.size() == 1 && to.size() == 1 && std::isalpha(static_cast<unsigned char>(from[0])) != 0 &&
                        std::isalpha(static_cast<unsigned char>(to[0])) != 0;
   if (letters) {
-    a = from[0];
-    b = to[0];
+    a = static_cast<unsigned char>(from[0]);
+    b = static_cast<unsigned char>(to[0]);
   } else {
     const auto read = [](const std::string& text, int& value) {
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

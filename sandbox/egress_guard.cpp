@@ -187,7 +187,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 class Guard : public EgressGuard, public Judge, public std::enable_shared_from_this<Guard> {
  public:
-  Guard(asio::io_context& loop, EgressPolicy policy)
+  Guard(asio::io_context& loop, const EgressPolicy& policy)
       : rules_(policy.allow),
         allow_private_(policy.allow_private),
         proxy_(loop),

@@ -258,8 +258,8 @@ class Broker {
   engine::Evaluation judge_call(const Asker& asker, const engine::Action& action, engine::Venue venue);
   ToolCallAnswer answer_allow(const Asker& asker, const engine::Action& action, const engine::Decision& decision);
   ToolCallAnswer pending_answer(const PendingCall& call) const;
-  void finish_call(const std::string& key, ToolCallAnswer answer, Reply<ToolCallAnswer> reply);
-  void finish_error(const std::string& key, const Error& error, Reply<ToolCallAnswer> reply);
+  void finish_call(const std::string& key, ToolCallAnswer answer, const Reply<ToolCallAnswer>& reply);
+  void finish_error(const std::string& key, const Error& error, const Reply<ToolCallAnswer>& reply);
   void repeat_call(const std::string& key, Wait wait, Reply<ToolCallAnswer> reply);
   void wait_for_person(ToolCallRequest request, const Asker& asker, const engine::Decision& decision,
                        Reply<ToolCallAnswer> reply);
@@ -281,7 +281,7 @@ class Broker {
   Result<void> may_apply(const Review& review, int revision) const;
   void write_open_documents(std::shared_ptr<Application> work);
   void write_disk(const std::shared_ptr<Application>& work);
-  void put_back_documents(std::shared_ptr<Application> work, ReviewState state, const std::string& reason);
+  void put_back_documents(const std::shared_ptr<Application>& work, ReviewState state, const std::string& reason);
   void finish_application(const std::shared_ptr<Application>& work, ReviewState to);
   void apply_reversed(const Review& applied, Reply<ApplyOutcome> reply);
 

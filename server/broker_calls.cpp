@@ -131,15 +131,15 @@ void Broker::tool_call(ToolCallRequest request, Reply<ToolCallAnswer> reply) {
   switch (decision.verdict) {
     case engine::Verdict::allow:
       if (!decision.grant_id.empty()) grants_.spend(decision.grant_id);
-      return finish_call(key, answer_allow(asker, request.action, decision), std::move(reply));
+      return finish_call(key, answer_allow(asker, request.action, decision), reply);
     case engine::Verdict::deny:
-      return finish_call(key, denied(decision), std::move(reply));
+      return finish_call(key, denied(decision), reply);
     case engine::Verdict::prompt:
       return wait_for_person(std::move(request), asker, decision, std::move(reply));
   }
 }
 
-void Broker::finish_call(const std::string& key, ToolCallAnswer answer, Reply<ToolCallAnswer> reply) {
+void Broker::finish_call(const std::string& key, ToolCallAnswer answer, const Reply<ToolCallAnswer>& reply) {
   answers_.insert_or_assign(key, answer);
   reply(std::move(answer));
 }
@@ -151,7 +151,8 @@ void Broker::repeat_call(const std::string& key, Wait wait, Reply<ToolCallAnswer
   PendingCall& call = *pending_.at(waiting->second);
   if (wait == Wait::none) return reply(pending_answer(call));
   for (auto& each : call.waiting) {
-    if (call_key(each.request.agent.agent_id, each.request.call_id) == key) each.replies.push_back(std::move(reply));
+    if (call_key(each.request.agent.agent_id, each.request.call_id) == key)
+      return each.replies.push_back(std::move(reply));
   }
 }
 
@@ -230,7 +231,7 @@ Broker::PendingCall& Broker::question_for(const ToolCallRequest& request, const 
   return *(pending_[review.id] = std::move(call));
 }
 
-void Broker::finish_error(const std::string& key, const Error& error, Reply<ToolCallAnswer> reply) {
+void Broker::finish_error(const std::string& key, const Error& error, const Reply<ToolCallAnswer>& reply) {
   answers_.insert_or_assign(key, error);
   reply(error);
 }

@@ -375,7 +375,7 @@ void Broker::write_open_documents(std::shared_ptr<Application> work) {
   auto& edit = work->open[work->next];
   const auto open = editor_.open_text(edit.absolute);
   if (!open || open->text != edit.before) {
-    return put_back_documents(std::move(work), ReviewState::stale, "changed in the editor since it was reviewed");
+    return put_back_documents(work, ReviewState::stale, "changed in the editor since it was reviewed");
   }
   editor_.replace_text(edit.absolute, open->version, edit.after, [this, work](EditOutcome outcome) {
     auto& current = work->open[work->next];
@@ -409,7 +409,8 @@ void Broker::write_disk(const std::shared_ptr<Application>& work) {
 }
 
 /// Nothing is on disk yet: the documents already edited get their old text back, so that all of it is old.
-void Broker::put_back_documents(std::shared_ptr<Application> work, ReviewState state, const std::string& reason) {
+void Broker::put_back_documents(const std::shared_ptr<Application>& work, ReviewState state,
+                                const std::string& reason) {
   work->outcome.reason = reason;
   for (auto& edit : work->open) {
     const auto open = editor_.open_text(edit.absolute);

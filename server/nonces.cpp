@@ -18,7 +18,7 @@ std::string Nonces::issue(const std::string& subject, int revision, const std::s
     by_nonce_.at(known->second).expires_ms = now_ms + kLifeMs;
     return known->second;
   }
-  const std::string nonce = random_token();
+  std::string nonce = random_token();
   by_nonce_[nonce] = {.key = key, .expires_ms = now_ms + kLifeMs};
   by_key_[key] = nonce;
   return nonce;

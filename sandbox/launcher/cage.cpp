@@ -47,6 +47,7 @@ bool become(std::uint32_t uid, std::uint32_t gid) {
 }
 
 /// In the child, between fork and exec: only calls that are safe there. Never returns.
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is changed below, and nothing may be allocated here.
 [[noreturn]] void exec_bwrap(const LaunchRequest& request, std::vector<std::pair<int, int>> places) {
   // Two steps, since a source may lie where a target is to be.
   for (auto& [fd, target] : places) fd = fcntl(fd, F_DUPFD, 128);

@@ -40,14 +40,14 @@ OptionModel option_model(const CLI::Option& option) {
 
 }  // namespace
 
-CommandModel model_of(const CLI::App& app, std::vector<std::string> path) {
+CommandModel model_of(const CLI::App& app, const std::vector<std::string>& path) {
   CommandModel out{path, app.get_description(), {}, {}};
   for (const auto* option : app.get_options(nullptr)) out.options.push_back(option_model(*option));
   for (const auto* sub : app.get_subcommands(nullptr)) {
     if (sub->get_group().empty()) continue;
     auto below = path;
     below.push_back(sub->get_name());
-    out.commands.push_back(model_of(*sub, std::move(below)));
+    out.commands.push_back(model_of(*sub, below));
   }
   return out;
 }

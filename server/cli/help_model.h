@@ -29,7 +29,7 @@ struct CommandModel {
 };
 
 /// Hidden subcommands (those in no help group) are left out.
-CommandModel model_of(const CLI::App& app, std::vector<std::string> path = {});
+CommandModel model_of(const CLI::App& app, const std::vector<std::string>& path = {});
 
 /// "policy show"; empty for the root.
 std::string name_of(const CommandModel& command);

@@ -48,7 +48,7 @@ std::string mark_text(const ReviewFile& file) {
 }
 
 std::string colored_diff_line(std::string_view line, const Style& style) {
-  const auto text = engine::make_visible(line);
+  auto text = engine::make_visible(line);
   if (line.starts_with("+++") || line.starts_with("---") || line.starts_with("diff ")) return style.bold(text);
   if (line.starts_with('+')) return style.paint(Tone::green, text);
   if (line.starts_with('-')) return style.paint(Tone::red, text);

@@ -93,7 +93,7 @@ Result<void> Commands::run_matter(const std::string& id, const protocol::MatterA
     return session_.broker->dismiss_remedy(matter.reviewId);
   if (id == command::kDeny) return answer(matter, Answer::deny);
   const std::string hunk = matter.hunk.value_or("");
-  const auto spent = spend(matter.nonce.value_or(""), matter.reviewId, matter.revision, id + hunk);
+  auto spent = spend(matter.nonce.value_or(""), matter.reviewId, matter.revision, id + hunk);
   if (!spent) return spent;
   std::vector<std::string> hunks;
   if (!hunk.empty()) hunks.push_back(hunk);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
+#include <cmath>
 
 #include "engine/redact.h"
 #include "protocol/error_codes.h"
@@ -76,7 +77,7 @@ std::int32_t hunk_score(const Review& review, const std::vector<std::int32_t>& s
   for (const std::int32_t index : signals) {
     safe *= 1.0 - review.risk.signals[static_cast<std::size_t>(index)].weight / 100.0;
   }
-  return static_cast<std::int32_t>(100.0 * (1.0 - safe) + 0.5);
+  return static_cast<std::int32_t>(std::lround(100.0 * (1.0 - safe)));
 }
 
 protocol::ReviewHunk hunk_to_wire(const Session& session, const Review& review, const ReviewFile& file,

@@ -75,7 +75,7 @@ std::string line_of(const std::string& event, std::int64_t seq, const std::strin
 
 }  // namespace
 
-Result<void> AuditLog::append(const std::string& event, boost::json::object fields) {
+Result<void> AuditLog::append(const std::string& event, const boost::json::object& fields) {
   if (auto made = make_private_directory(std::filesystem::path(file_).parent_path().string()); !made) return made;
   Fd fd(::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return io_error("cannot open " + file_);

@@ -18,7 +18,7 @@ class AuditLog {
   explicit AuditLog(std::string file) : file_(std::move(file)) {}
 
   /// `event` names what happened; `fields` must already be redacted. Adds seq, time, prev.
-  Result<void> append(const std::string& event, boost::json::object fields);
+  Result<void> append(const std::string& event, const boost::json::object& fields);
 
   struct Verification {
     bool ok = false;

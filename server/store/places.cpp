@@ -20,7 +20,7 @@ Error unusable_place(const std::string& what, const std::string& why) {
 
 /// Not from the password database: its modules are shared libraries, and bin/escrow links none.
 std::optional<std::string> home_dir(const Environment& env) {
-  if (const auto home = env("HOME"); home && home->starts_with('/')) return home;
+  if (auto home = env("HOME"); home && home->starts_with('/')) return home;
   return std::nullopt;
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("combined diffs of a merge are read with their columns") {
   const std::string diff =
       "diff --cc f\nindex 1,2..3\n--- a/f\n+++ b/f\n@@@ -1,3 -1,2 +1,3 @@@\n  a\n- b\n -c\n++d\n +e\n";
   check(diff, "M f +2 -2 combined\n");
-  const Hunk& hunk = parse_diff(diff).patch.files.at(0).hunks.at(0);
+  const Hunk hunk = parse_diff(diff).patch.files.at(0).hunks.at(0);
   CHECK(hunk.lines.at(3).text == "d");
   CHECK(hunk.lines.at(3).new_line == 2);
 }

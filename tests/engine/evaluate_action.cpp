@@ -61,7 +61,7 @@ Grant allow(std::string match, Scope scope = Scope::session) {
 }
 
 std::string with_grants(const std::string& command, const std::vector<Grant>& grants,
-                        Policy policy = builtin_policy()) {
+                        const Policy& policy = builtin_policy()) {
   ActionContext context = here();
   context.grants = grants;
   return verdict_of(Action(ShellAction{command, "/work/app"}), context, policy);

@@ -83,7 +83,7 @@ TEST_CASE("dropping an execution ends everything it started") {
   bool heard_after = false;
   ExecutionEvents events;
   events.on_output = [&](Stream, std::string_view) { running.reset(); };
-  events.on_done = [&](Result<Execution>) { heard_after = true; };
+  events.on_done = [&](const Result<Execution>&) { heard_after = true; };
   auto started = executor->start({.argv = {"/bin/sh", "-c", "echo go; sleep " + mark()}, .cwd = cage.profile.workspace},
                                  cage.profile, std::move(events));
   REQUIRE(started);

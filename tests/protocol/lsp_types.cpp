@@ -60,8 +60,8 @@ TEST_CASE("a version is written even where the client left it out") {
 TEST_CASE("the initialize parameters that clients send are read") {
   // In the shapes of several editors: absent and null roots, empty folder lists, Lua's empty tables.
   CHECK(complaint_about<InitializeParams>(R"({"processId":null,"rootUri":null,"capabilities":{}})") == "none");
-  CHECK(complaint_about<InitializeParams>(R"({"processId":12,"rootPath":null,"capabilities":[],"workspaceFolders":[]})") ==
-        "none");
+  CHECK(complaint_about<InitializeParams>(
+            R"({"processId":12,"rootPath":null,"capabilities":[],"workspaceFolders":[]})") == "none");
   CHECK(complaint_about<InitializeParams>(R"({"capabilities":{"general":{"positionEncodings":{}},"workspace":[]}})") ==
         "none");
   CHECK(complaint_about<InitializeParams>(R"({"processId":1})") == "params.capabilities: missing");

@@ -132,7 +132,7 @@ TEST_CASE("every example of the specification is read and written without loss")
     json::error_code error;
     const json::value value = json::parse(example.text, error);
     REQUIRE(error.message() == json::error_code().message());
-    CHECK(found->second(value) == "");
+    CHECK(found->second(value).empty());
   }
 }
 
