@@ -104,7 +104,6 @@ struct ExecuteRequest {
 
 struct StartedExecution {
   std::string exec_id = {};
-  sandbox::Enforcement enforcement = {};
   std::int64_t started_ms = 0;
 };
 

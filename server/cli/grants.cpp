@@ -19,6 +19,7 @@
 #include "server/json_out.h"
 #include "server/store/audit_log.h"
 #include "server/store/grant_store.h"
+#include "server/store/private_directory.h"
 #include "server/units.h"
 #include "server/workspace/repository.h"
 
@@ -53,7 +54,7 @@ struct Stores {
 Result<std::unique_ptr<Stores>> open_stores() {
   auto place = find_workplace();
   if (!place) return place.error();
-  if (auto made = make_private_dir(place->places.state_dir); !made) return made.error();
+  if (auto made = make_private_directory(place->places.state_dir); !made) return made.error();
   GrantStore grants(place->places.grants_file);
   AuditLog audit(place->places.state_dir + "/audit.jsonl");
   return std::make_unique<Stores>(Stores{std::move(*place), std::move(grants), std::move(audit)});

@@ -7,6 +7,7 @@
 #include "sandbox/executor.h"
 #include "server/execution_limits.h"
 #include "server/install_paths.h"
+#include "server/store/private_directory.h"
 #include "server/workspace/local_tree.h"
 
 namespace escrow::server::cli {
@@ -59,7 +60,7 @@ boost::asio::io_context& PersonSession::loop() {
 Result<std::unique_ptr<PersonSession>> PersonSession::open(Options options) {
   auto place = find_workplace(options.workspace);
   if (!place) return place.error();
-  if (auto made = make_private_dir(place->places.state_dir); !made) return made.error();
+  if (auto made = make_private_directory(place->places.state_dir); !made) return made.error();
   const auto install = find_install_paths();
   if (!install) return install.error();
   set_autonomy(place->policy, options.autonomy);

@@ -16,6 +16,7 @@
 #include "server/lsp/to_protocol.h"
 #include "server/lsp/uri.h"
 #include "server/store/atomic_file.h"
+#include "server/store/private_directory.h"
 
 namespace escrow::server::lsp {
 namespace {
@@ -121,7 +122,7 @@ Result<void> Commands::show(const protocol::MatterArgument& matter) {
     std::string text;
     for (const auto& each : review->files) text += engine::print_file_patch(each.patch);
     const std::string directory = session_.places.state_dir + "/shown";
-    if (auto made = make_private_dir(directory); !made) return made.error();
+    if (auto made = make_private_directory(directory); !made) return made.error();
     file = directory + "/" + review->id + "-" + std::to_string(review->revision) + ".patch";
     if (auto written = write_file_atomically(file, text); !written) return written.error();
   }

@@ -13,6 +13,7 @@
 #include "server/lsp/uri.h"
 #include "server/review/patch_document.h"
 #include "server/store/atomic_file.h"
+#include "server/store/private_directory.h"
 
 namespace escrow::server::lsp {
 namespace {
@@ -117,7 +118,7 @@ std::string FindingsView::write_pending_list(const std::vector<Finding>& pending
   pending_text_ = text;
   if (text.empty()) {
     ::unlink(pending_file().c_str());
-  } else if (make_private_dir(session_.places.state_dir + "/pending")) {
+  } else if (make_private_directory(session_.places.state_dir + "/pending")) {
     (void)write_file_atomically(pending_file(), text);
   }
   return text;

@@ -14,6 +14,7 @@
 #include "server/lsp/to_protocol.h"
 #include "server/lsp/uri.h"
 #include "server/store/config.h"
+#include "server/store/private_directory.h"
 #include "server/workspace/local_tree.h"
 #include "server/workspace/repository.h"
 
@@ -96,7 +97,7 @@ Result<void> LspServer::make_product(const std::vector<std::string>& roots) {
   session_.places = *places;
   auto policy = load_policy(*places, roots);
   if (!policy) return policy.error();
-  if (auto made = make_private_dir(places->state_dir); !made) return made;
+  if (auto made = make_private_directory(places->state_dir); !made) return made;
   session_.probe = &sandbox::probe_host(session_.libexec_dir);
   const sandbox::ExecutorOptions executor{.state_dir = places->state_dir, .libexec_dir = session_.libexec_dir};
   session_.executor = options_.make_executor ? options_.make_executor(session_.loop, executor)

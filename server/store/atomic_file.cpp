@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "server/hash.h"
@@ -41,21 +43,28 @@ Result<FileLock> FileLock::take(const std::string& path) {
 }
 
 Result<std::string> read_file(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!fd && errno == ENOENT) return Error{ErrorKind::not_found, path + ": no such file"};
   if (!fd) return io_error("cannot read " + path);
+  return read_regular_file(fd.get(), path, std::numeric_limits<std::size_t>::max());
+}
+
+Result<std::string> read_regular_file(int fd, const std::string& what, std::size_t limit) {
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return io_error("cannot stat " + path);
-  if (!S_ISREG(info.st_mode)) return Error{ErrorKind::symlink_or_device_refused, path + ": not a regular file"};
+  if (::fstat(fd, &info) != 0) return io_error("cannot stat " + what);
+  if (!S_ISREG(info.st_mode)) return Error{ErrorKind::symlink_or_device_refused, what + ": not a regular file"};
   std::string bytes;
-  bytes.reserve(static_cast<std::size_t>(info.st_size));
+  bytes.reserve(std::min(static_cast<std::size_t>(info.st_size), limit));
   char buffer[65536];
   for (;;) {
-    const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
+    const ssize_t count = ::read(fd, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return io_error("cannot read " + path);
+    if (count < 0) return io_error("cannot read " + what);
     if (count == 0) return bytes;
     bytes.append(buffer, static_cast<std::size_t>(count));
+    if (bytes.size() > limit) {
+      return Error{ErrorKind::limit_exceeded, what + ": larger than " + std::to_string(limit >> 20) + " MiB"};
+    }
   }
 }
 
@@ -92,17 +101,6 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
     ::unlink(temporary.c_str());
     return error;
   }
-  return {};
-}
-
-Result<void> make_private_directory(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  if (!parent.empty()) std::filesystem::create_directories(parent, error);
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error("cannot create " + path);
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0) return io_error("cannot stat " + path);
-  if (!S_ISDIR(info.st_mode)) return Error{ErrorKind::io, path + ": not a directory"};
   return {};
 }
 

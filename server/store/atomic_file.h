@@ -36,11 +36,11 @@ class FileLock {
 /// The bytes of a regular file; `not_found` if there is none.
 Result<std::string> read_file(const std::string& path);
 
+/// The rest of the open file, if it is a regular one of at most `limit` bytes; `what` names it in messages.
+Result<std::string> read_regular_file(int fd, const std::string& what, std::size_t limit);
+
 /// Old or new, never half: written to a temporary name beside it, fsynced, renamed. Mode 0600.
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
-
-/// Creates the directory (0700) and its parents.
-Result<void> make_private_directory(const std::string& path);
 
 /// Writes all of it, retrying short writes and EINTR.
 Result<void> write_all_bytes(int fd, std::string_view bytes, const std::string& what);

@@ -12,6 +12,7 @@
 #include "server/hash.h"
 #include "server/store/atomic_file.h"
 #include "server/store/json_member.h"
+#include "server/store/private_directory.h"
 
 namespace escrow::server {
 namespace {

@@ -8,6 +8,7 @@
 #include "server/hash.h"
 #include "server/store/atomic_file.h"
 #include "server/store/grant_json.h"
+#include "server/store/private_directory.h"
 
 namespace escrow::server {
 namespace {

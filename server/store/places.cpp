@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "server/store/private_directory.h"
+
 namespace escrow::server {
 namespace {
 
@@ -29,14 +31,6 @@ std::string xdg_dir(const Environment& env, const char* variable, const std::str
   const auto set = env(variable);
   const auto base = set && set->starts_with('/') ? *set : home + "/" + fallback;
   return (fs::path(base) / "escrow").lexically_normal().string();
-}
-
-/// Why somebody else may have a hand in `path`; empty if it is this user's alone.
-std::string why_not_private(const struct stat& status) {
-  if (S_ISLNK(status.st_mode)) return "is a symbolic link; name the place itself";
-  if (status.st_uid != ::geteuid()) return "belongs to another user; choose one that is yours";
-  if ((status.st_mode & 077) != 0) return "is open to others; run chmod go= on it";
-  return {};
 }
 
 /// The path with the links of its existing part resolved: what it will be once it is created.
@@ -136,19 +130,6 @@ Result<Places> find_places(const Environment& env, Overrides overrides, const st
   const auto runtime = env("XDG_RUNTIME_DIR");
   places.runtime_dir = runtime && runtime->starts_with('/') ? *runtime + "/escrow" : places.state_dir + "/run";
   return places;
-}
-
-Result<void> make_private_dir(const std::string& path) {
-  std::error_code error;
-  const auto parent = fs::path(path).parent_path();
-  fs::create_directories(parent, error);
-  if (error) return Error{ErrorKind::io, parent.string() + ": " + error.message()};
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error(path);
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return io_error(path);
-  if (const auto why = why_not_private(status); !why.empty()) return unusable_place(path, why);
-  if (!S_ISDIR(status.st_mode)) return unusable_place(path, "is not a directory");
-  return {};
 }
 
 Result<std::string> workspace_root_around(const std::string& dir) {

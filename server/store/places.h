@@ -31,10 +31,6 @@ enum class Overrides { honour, ignore };
 /// could otherwise approve for the person.
 Result<Places> find_places(const Environment& env, Overrides overrides, const std::vector<std::string>& workspaces);
 
-/// Creates `path` (0700) and its missing parents; refuses one that exists and is a symlink, another user's, or open to
-/// others.
-Result<void> make_private_dir(const std::string& path);
-
 /// The workspace that `dir` belongs to: the nearest directory upwards that holds `.git`, else `dir` itself. Absolute
 /// and free of links; an `io` error if `dir` does not exist.
 Result<std::string> workspace_root_around(const std::string& dir);

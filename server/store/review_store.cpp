@@ -9,6 +9,7 @@
 
 #include "server/hash.h"
 #include "server/store/atomic_file.h"
+#include "server/store/private_directory.h"
 #include "server/store/review_json.h"
 
 namespace escrow::server {

@@ -28,24 +28,9 @@ Error open_error(const std::string& what) {
 }
 
 Result<std::string> read_regular(int dir, const std::string& name, const std::string& what) {
-  Fd fd(open_beneath(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  const Fd fd(open_beneath(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   if (!fd) return open_error(what);
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return io_error("cannot stat " + what);
-  if (!S_ISREG(info.st_mode)) return Error{ErrorKind::symlink_or_device_refused, what + ": not a regular file"};
-  std::string bytes;
-  bytes.reserve(static_cast<std::size_t>(info.st_size));
-  char buffer[65536];
-  for (;;) {
-    const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return io_error("cannot read " + what);
-    if (count == 0) return bytes;
-    bytes.append(buffer, static_cast<std::size_t>(count));
-    if (bytes.size() > kMaxImageBytes) {
-      return Error{ErrorKind::limit_exceeded, what + ": larger than 64 MiB, which no review covers"};
-    }
-  }
+  return read_regular_file(fd.get(), what, kMaxImageBytes);
 }
 
 Result<FileImage> read_link(int fd, const std::string& what) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "server/store/atomic_file.h"
+#include "server/store/private_directory.h"
 #include "server/workspace/beneath.h"
 #include "server/workspace/write_transaction.h"
 

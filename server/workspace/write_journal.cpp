@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "server/store/atomic_file.h"
+#include "server/store/private_directory.h"
 
 namespace escrow::server {
 namespace {

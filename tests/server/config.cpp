@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "server/store/private_directory.h"
 #include "tests/catch.h"
 #include "tests/server/temp_dir.h"
 
@@ -160,15 +161,15 @@ TEST_CASE("an attack: an override that somebody else could fill is refused") {
 
 TEST_CASE("a private directory is made 0700, and one that is open to others is refused") {
   const TempDir base;
-  REQUIRE(make_private_dir(base / "a/b/state").has_value());
+  REQUIRE(make_private_directory(base / "a/b/state").has_value());
   struct stat status {};
   REQUIRE(::stat((base / "a/b/state").c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0700);
-  REQUIRE(make_private_dir(base / "a/b/state").has_value());
+  REQUIRE(make_private_directory(base / "a/b/state").has_value());
   std::filesystem::permissions(base / "a/b/state", std::filesystem::perms(0750));
-  CHECK_FALSE(make_private_dir(base / "a/b/state").has_value());
+  CHECK_FALSE(make_private_directory(base / "a/b/state").has_value());
   std::filesystem::create_directory_symlink(base / "a", base / "link");
-  CHECK_FALSE(make_private_dir(base / "link").has_value());
+  CHECK_FALSE(make_private_directory(base / "link").has_value());
 }
 
 TEST_CASE("the workspace is the nearest directory upwards that holds .git") {
