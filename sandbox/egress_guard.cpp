@@ -298,9 +298,9 @@ class Guard : public EgressGuard, public Judge, public std::enable_shared_from_t
 }  // namespace
 
 std::shared_ptr<EgressGuard> make_egress_guard(asio::io_context& loop, std::vector<UniqueFd> listeners,
-                                               EgressPolicy policy) {
+                                               const EgressPolicy& policy) {
   if (listeners.size() != 4) return nullptr;
-  auto guard = std::make_shared<Guard>(loop, std::move(policy));
+  auto guard = std::make_shared<Guard>(loop, policy);
   guard->start(std::move(listeners));
   return guard;
 }

@@ -35,6 +35,6 @@ class EgressGuard {
 
 /// Takes the listeners of `open_listeners`, in its order. Null if they are not those.
 std::shared_ptr<EgressGuard> make_egress_guard(boost::asio::io_context& loop, std::vector<UniqueFd> listeners,
-                                               EgressPolicy policy);
+                                               const EgressPolicy& policy);
 
 }  // namespace escrow::sandbox

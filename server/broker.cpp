@@ -54,9 +54,9 @@ Result<void> Broker::end_agent(const Credential& agent) {
   return {};
 }
 
-void Broker::record(const std::string& event, boost::json::object fields) {
+void Broker::record(const std::string& event, const boost::json::object& fields) {
   // A full disk must not stop the person's work, and must not stay unseen either: the front shows the note.
-  if (auto kept = audit_.append(event, std::move(fields)); !kept && events_.on_trouble) {
+  if (auto kept = audit_.append(event, fields); !kept && events_.on_trouble) {
     events_.on_trouble("the audit log could not be written: " + kept.error().message);
   }
 }

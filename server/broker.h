@@ -247,7 +247,7 @@ class Broker {
   struct Application;
 
   // broker.cpp
-  void record(const std::string& event, boost::json::object fields);
+  void record(const std::string& event, const boost::json::object& fields);
   void changed();
   void announce(const Review& review);
   std::string root_for(const std::string& path) const;
@@ -261,7 +261,7 @@ class Broker {
   void finish_error(const std::string& key, const Error& error, const Reply<ToolCallAnswer>& reply);
   void repeat_call(const std::string& key, Wait wait, Reply<ToolCallAnswer> reply);
   void wait_for_person(ToolCallRequest request, const Asker& asker, const engine::Decision& decision,
-                       Reply<ToolCallAnswer> reply);
+                       const Reply<ToolCallAnswer>& reply);
   PendingCall& question_for(const ToolCallRequest& request, const Asker& asker, const engine::Decision& decision);
   void settle(PendingCall& call, std::size_t index, const Result<ToolCallAnswer>& answer);
   void deny_all(PendingCall& call, const std::string& reason);
@@ -278,7 +278,7 @@ class Broker {
   std::vector<std::string> moved_files(const Review& review);
   void mark_stale(const std::string& review_id, const std::vector<std::string>& moved);
   Result<void> may_apply(const Review& review, int revision) const;
-  void write_open_documents(std::shared_ptr<Application> work);
+  void write_open_documents(const std::shared_ptr<Application>& work);
   void write_disk(const std::shared_ptr<Application>& work);
   void put_back_documents(const std::shared_ptr<Application>& work, ReviewState state, const std::string& reason);
   void finish_application(const std::shared_ptr<Application>& work, ReviewState to);

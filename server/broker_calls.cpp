@@ -135,7 +135,7 @@ void Broker::tool_call(ToolCallRequest request, Reply<ToolCallAnswer> reply) {
     case engine::Verdict::deny:
       return finish_call(key, denied(decision), reply);
     case engine::Verdict::prompt:
-      return wait_for_person(std::move(request), asker, decision, std::move(reply));
+      return wait_for_person(std::move(request), asker, decision, reply);
   }
 }
 
@@ -165,13 +165,13 @@ ToolCallAnswer Broker::pending_answer(const PendingCall& call) const {
 }
 
 void Broker::wait_for_person(ToolCallRequest request, const Asker& asker, const engine::Decision& decision,
-                             Reply<ToolCallAnswer> reply) {
+                             const Reply<ToolCallAnswer>& reply) {
   const std::string key = call_key(asker.agent_id, request.call_id);
   if (!editor_.has_person()) {
     return finish_call(key,
                        denied(fixed_deny(decision, "review.nobody",
                                          "this needs a person's consent, and no editor is open to ask one")),
-                       std::move(reply));
+                       reply);
   }
   const auto waiting =
       static_cast<std::size_t>(std::count_if(call_state_.begin(), call_state_.end(), [&](const auto& entry) {
@@ -182,7 +182,7 @@ void Broker::wait_for_person(ToolCallRequest request, const Asker& asker, const 
         key,
         {ErrorKind::limit_exceeded,
          std::to_string(waiting) + " calls of this agent already wait for a person: wait for an answer"},
-        std::move(reply));
+        reply);
   }
   PendingCall& call = question_for(request, asker, decision);
   const std::string review_id = call.review.id;

@@ -370,7 +370,7 @@ Result<void> Broker::may_apply(const Review& review, int revision) const {
 }
 
 /// One document after the other: an editor that declines the second has the first put back.
-void Broker::write_open_documents(std::shared_ptr<Application> work) {
+void Broker::write_open_documents(const std::shared_ptr<Application>& work) {
   if (work->next == work->open.size()) return write_disk(work);
   auto& edit = work->open[work->next];
   const auto open = editor_.open_text(edit.absolute);

@@ -160,7 +160,7 @@ int run_add(const AddOptions& options, engine::GrantEffect effect) {
   json::object entry = json_grant(*added);
   entry["match"] = json_text(engine::redact(added->match));
   entry["by"] = "terminal";
-  if (auto kept = (*stores)->audit.append("grant", std::move(entry)); !kept) return fail(kept.error().message);
+  if (auto kept = (*stores)->audit.append("grant", entry); !kept) return fail(kept.error().message);
   if (options.output.as_json()) {
     put_json(json_grant(*added));
   } else {

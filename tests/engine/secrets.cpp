@@ -193,15 +193,15 @@ TEST_CASE("a random value given to a secret-like name is a secret") {
 }
 
 TEST_CASE("placeholders, references, words and numbers are no secrets") {
-  for (const std::string line :
-       {"API_TOKEN=your-token-here", "DB_PASSWORD=changeme", "JWT_SECRET=<generate me>",
-        "AWS_ACCESS_KEY_ID=AKI" /* in two: no scanner shall stumble */ "AIOSFODNN7EXAMPLE",
-        "token = os.environ[\"GITHUB_TOKEN\"]", "password: ${DB_PASSWORD}", "password = \"correct horse battery\"",
-        "secret: {{ vault_secret }}", "tok := l.scanToken()", "secretary = ForeignKey(User)",
-        "token_kind = \"TOKEN_IDENT_12\"", "url = \"postgres://user:pass@localhost/db\"",
-        "password = getpass.getpass()", "key = %(API_KEY)s", "SECRET_KEY = \"xxxxxxxxxxxxxxxxxxxxxxxx\"",
-        "passwords = [\"12345678\"]", "git remote add x https://x-access-token:${TOKEN}@example.org/r.git",
-        "tokens: 1234567890123", "author: \"someone@example.org\""}) {
+  for (const std::string& line : std::vector<std::string>{
+           "API_TOKEN=your-token-here", "DB_PASSWORD=changeme", "JWT_SECRET=<generate me>",
+           std::string("AWS_ACCESS_KEY_ID=AKI") + "AIOSFODNN7EXAMPLE", "token = os.environ[\"GITHUB_TOKEN\"]",
+           "password: ${DB_PASSWORD}", "password = \"correct horse battery\"", "secret: {{ vault_secret }}",
+           "tok := l.scanToken()", "secretary = ForeignKey(User)", "token_kind = \"TOKEN_IDENT_12\"",
+           "url = \"postgres://user:pass@localhost/db\"", "password = getpass.getpass()", "key = %(API_KEY)s",
+           "SECRET_KEY = \"xxxxxxxxxxxxxxxxxxxxxxxx\"", "passwords = [\"12345678\"]",
+           "git remote add x https://x-access-token:${TOKEN}@example.org/r.git", "tokens: 1234567890123",
+           "author: \"someone@example.org\""}) {
     INFO(line);
     CHECK(kinds_in(line, BareValues::count).empty());
   }
