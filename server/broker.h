@@ -113,7 +113,8 @@ struct FinishedExecution {
   sandbox::Execution execution = {};
   std::optional<sandbox::Error> cage_error = {};  ///< nothing ran
   std::vector<engine::Remedy> remedies = {};      ///< one for each refused host
-  std::string review_id = {};                     ///< of its changes; empty if it changed nothing
+  std::string review_id = {};                     ///< of its changes; empty if nothing of it can be applied
+  std::vector<std::string> notes = {};            ///< what it changed and no review holds, with the reason
 };
 
 struct ApplyOutcome {
@@ -180,6 +181,8 @@ class Broker {
   /// Withdraws a waiting call (cancelled by its sender); its reply is called with `cancelled`.
   void cancel_call(const std::string& agent_id, const std::string& call_id);
   Result<Review> propose(ProposeRequest request);
+  /// Notes in the audit log that a front refused a command by itself, for want of the person's consent.
+  void record_refusal(const engine::Action& action, const engine::Decision& decision, const std::string& reason);
   Result<StartedExecution> execute(ExecuteRequest request);
   /// Answers when it ended, or nullptr when `timeout_ms` passed first. The pointer is good during the call.
   void wait_execution(const std::string& exec_id, std::optional<std::int64_t> timeout_ms,

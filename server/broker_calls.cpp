@@ -12,6 +12,7 @@
 #include "server/broker_state.h"
 #include "server/clock.h"
 #include "server/hash.h"
+#include "server/workspace/beneath.h"
 #include "server/workspace/repository.h"
 
 namespace escrow::server {
@@ -61,6 +62,20 @@ void apply_mode(engine::Decision& decision, engine::Mode mode) {
 
 }  // namespace
 
+namespace {
+
+/// The engine knows no disk: a link in a repository must not make a key look like a note.
+engine::Action with_links_followed(const engine::Action& action, const std::string& root) {
+  const auto* file = std::get_if<engine::FileAction>(&action);
+  if (file == nullptr) return action;
+  engine::FileAction real = *file;
+  for (auto& path : real.paths) path = follow_links(root, path);
+  if (!real.to.empty()) real.to = follow_links(root, real.to);
+  return engine::Action(std::move(real));
+}
+
+}  // namespace
+
 engine::Evaluation Broker::judge_call(const Asker& asker, const engine::Action& action, engine::Venue venue) {
   const std::string root = root_for(cwd_of(action));
   const engine::Autonomy wanted = asker.autonomy.value_or(options_.policy.autonomy);
@@ -80,7 +95,7 @@ engine::Evaluation Broker::judge_call(const Asker& asker, const engine::Action& 
                                                         .subject_hash = sha256_hex(engine::canonical_text(action)),
                                                         .autonomy = autonomy,
                                                         .now_ms = now}};
-  engine::Evaluation evaluation = engine::evaluate(action, context, options_.policy);
+  engine::Evaluation evaluation = engine::evaluate(with_links_followed(action, root), context, options_.policy);
   if (locked_) {
     evaluation.decision = fixed_deny(evaluation.decision, "locked", "Escrow is locked: the person unlocks it first");
     return evaluation;

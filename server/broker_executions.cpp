@@ -46,6 +46,15 @@ void add_git_environment(std::map<std::string, std::string>& env, const std::str
   }
 }
 
+/// The guest sees no home, so git would not know who commits.
+void add_commit_identity(std::map<std::string, std::string>& env, const std::string& workspace) {
+  const auto [name, email] = commit_identity(workspace);
+  for (const std::string role : {"AUTHOR", "COMMITTER"}) {
+    if (!name.empty()) env.try_emplace("GIT_" + role + "_NAME", name);
+    if (!email.empty()) env.try_emplace("GIT_" + role + "_EMAIL", email);
+  }
+}
+
 /// Tools that look for a newer version of themselves on every run would be refused on every run, and each refusal
 /// offers the person a host to open.
 void add_quiet_environment(std::map<std::string, std::string>& env) {
@@ -71,8 +80,7 @@ void smaller(sandbox::Limits& limits, const sandbox::Limits& wanted) {
   least(limits.memory_bytes, wanted.memory_bytes);
   limits.pids = std::min(limits.pids, wanted.pids);
   if (wanted.file_size_bytes) {
-    limits.file_size_bytes =
-        std::min(limits.file_size_bytes.value_or(*wanted.file_size_bytes), *wanted.file_size_bytes);
+    limits.file_size_bytes = std::min(limits.file_size_bytes.value_or(limits.stage_bytes), *wanted.file_size_bytes);
   }
   least(limits.output_shown_bytes, wanted.output_shown_bytes);
   least(limits.output_kept_bytes, wanted.output_kept_bytes);
@@ -80,6 +88,13 @@ void smaller(sandbox::Limits& limits, const sandbox::Limits& wanted) {
 }
 
 }  // namespace
+
+void Broker::record_refusal(const engine::Action& action, const engine::Decision& decision, const std::string& reason) {
+  record("refused", {{"subject", engine::redact(engine::describe(action))},
+                     {"decision", engine::name_of(decision.verdict)},
+                     {"clause", decision.clause},
+                     {"reason", engine::redact(reason)}});
+}
 
 /// By token, or by a verdict of allow in the cage, or by the person at the terminal.
 Result<Broker::Token> Broker::permit(const ExecuteRequest& request, const Asker& asker) {
@@ -191,6 +206,7 @@ Result<StartedExecution> Broker::start(ExecuteRequest request, const Asker& aske
   const std::string exec_id = "x-" + random_token().substr(0, 12);
   sandbox::Profile profile = profile_for(request, asker, token, root);
   add_git_environment(env, root);
+  add_commit_identity(env, root);
   add_quiet_environment(env);
   sandbox::Command command{
       .argv = std::move(argv), .cwd = cwd, .env = std::move(env), .stdin_text = request.stdin_text, .pty = request.pty};
@@ -298,7 +314,8 @@ void Broker::review_execution(Live& live) {
     review.notes.push_back(std::to_string(artefacts.size()) +
                            " build outputs that git ignores were left in the sandbox");
   }
-  if (files.empty() && review.notes.empty()) return;
+  finished.notes = review.notes;
+  if (files.empty()) return;
   review.id = "r-" + random_token().substr(0, 12);
   review.root = live.root;
   review.agent = live.agent_name;
@@ -308,7 +325,6 @@ void Broker::review_execution(Live& live) {
   review.title = engine::one_line(engine::redact("changes of `" + engine::describe(live.request.action) + "`"), 200);
   review.origin = "execution";
   review.files = std::move(files);
-  if (review.files.empty()) return;
   const auto published = publish(std::move(review), std::nullopt);
   if (published) finished.review_id = published->id;
 }

@@ -97,7 +97,10 @@ void print_text(const Probe& probe, const Surroundings& around, const Style& sty
   items.push_back(around.policy);
   std::size_t width = 0;
   for (const auto& item : items) width = std::max(width, columns(item.name));
-  if (probe.available) {
+  if (probe.available && !around.policy.available) {
+    put(style.paint(Tone::red, "The sandbox works, but the policy cannot be used: commands are refused until it can.") +
+        "\n\n");
+  } else if (probe.available) {
     put(style.paint(Tone::green, "Commands run in a sandbox here.") + "\n\n");
   } else {
     put(style.paint(Tone::red, "No sandbox here: commands are refused, never run on the host.") + "\n");

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -55,7 +56,7 @@ class ExecRun {
   int start(ExecuteRequest request);
   void watch_signals();
   void read_keys();
-  void show(sandbox::Stream stream, std::string_view bytes) const;
+  void show(sandbox::Stream stream, std::string_view bytes);
   int report(const FinishedExecution& finished);
   int report_not_run(const std::string& message);
   std::optional<Review> held_changes(const FinishedExecution& finished);
@@ -70,6 +71,8 @@ class ExecRun {
   std::unique_ptr<asio::signal_set> signals_;
   std::unique_ptr<asio::posix::stream_descriptor> keyboard_;
   std::array<char, 4096> keys_{};
+  std::optional<std::size_t> left_to_show_;  ///< of --limit output; the terminal is not limited by itself
+  bool said_cut_ = false;
 };
 
 /// Ours go to stderr: stdout is the command's.
@@ -117,13 +120,24 @@ Result<ExecuteRequest> ExecRun::request_of(const std::vector<std::string>& words
   request.call_id = "exec-" + random_token();
   request.action = std::move(action);
   request.profile = options_.profile;
-  request.network = options_.network;
+  for (const auto& host : options_.network) {
+    engine::Grant grant;
+    grant.tool = "network";
+    grant.match = host;
+    if (auto fine = engine::validate_grant(grant); !fine) {
+      return Error{ErrorKind::invalid_params, "--network " + host + ": " + fine.error().message};
+    }
+    request.network.push_back(host);
+  }
   request.writable = options_.writable == "none"     ? sandbox::Writable::none
                      : options_.writable == "direct" ? sandbox::Writable::direct
                                                      : sandbox::Writable::overlay;
   auto wanted = limits();
   if (!wanted) return wanted.error();
   request.limits = *wanted;
+  const bool limited = std::any_of(options_.limits.begin(), options_.limits.end(),
+                                   [](const std::string& limit) { return limit.starts_with("output="); });
+  if (limited) left_to_show_ = static_cast<std::size_t>(wanted->output_shown_bytes);
   if (on_terminal(options_)) request.pty = terminal_size();
   if (options_.pass_stdin) {
     auto bytes = read_input("-");
@@ -142,7 +156,8 @@ Result<Consent> ExecRun::consent_for(const engine::Evaluation& judged, const eng
   }
   const bool may_ask = options_.allow_once || (on_terminal(options_) && has_terminal());
   if (options_.no_input || !may_ask) {
-    const auto why = direct ? std::string("direct writes the real workspace") : judged.decision.reason;
+    auto why = direct ? std::string("direct writes the real workspace") : judged.decision.reason;
+    while (why.ends_with('.')) why.pop_back();
     return Error{ErrorKind::role_forbidden, why + "; a person may allow it with --allow-once"};
   }
   if (!options_.output.as_json()) tell(text_judged(judged, action, options_.output.style()) + "\n");
@@ -162,8 +177,16 @@ int ExecRun::report_not_run(const std::string& message) {
   return kNotRun;
 }
 
-void ExecRun::show(sandbox::Stream stream, std::string_view bytes) const {
-  if (options_.output.as_json()) return;
+void ExecRun::show(sandbox::Stream stream, std::string_view bytes) {
+  if (options_.output.as_json() || bytes.empty()) return;
+  if (left_to_show_ && *left_to_show_ == 0) {
+    if (!std::exchange(said_cut_, true)) tell("\n[the output goes on; --limit output cut it here]\n");
+    return;
+  }
+  if (left_to_show_) {
+    bytes = bytes.substr(0, *left_to_show_);
+    *left_to_show_ -= bytes.size();
+  }
   std::FILE* to = stream == sandbox::Stream::out ? stdout : stderr;
   std::fwrite(bytes.data(), 1, bytes.size(), to);
   std::fflush(to);
@@ -258,7 +281,10 @@ int ExecRun::run(const std::vector<std::string>& words) {
       session_->broker().explain(request->action, engine::Venue::cage, session_->place().policy.autonomy);
   decision_ = judged.decision;
   const auto consent = consent_for(judged, request->action);
-  if (!consent) return report_not_run(consent.error().message);
+  if (!consent) {
+    session_->broker().record_refusal(request->action, decision_, consent.error().message);
+    return report_not_run(consent.error().message);
+  }
   request->consent = *consent;
   return start(std::move(*request));
 }
@@ -283,7 +309,8 @@ void add_flags(CLI::App& app, ExecOptions& options) {
 
 void add_exec(CommandTree& tree) {
   auto options = std::make_shared<ExecOptions>();
-  auto* app = tree.root.add_subcommand("exec", "Run a command in the sandbox; what it changed becomes a review");
+  auto* app = tree.root.add_subcommand(
+      "exec", "Run a command in the sandbox: escrow exec [options] -- COMMAND. What it changed becomes a review");
   add_choice(*app, "--writable", options->writable, {"overlay", "none", "direct"},
              "how the workspace may be written: copy-on-write, not, for real (overlay)");
   add_texts(*app, "--network", options->network, "HOST[:PORT]", "a host it may reach; again for more (none)");

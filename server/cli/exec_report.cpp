@@ -1,6 +1,7 @@
 #include "server/cli/exec_report.h"
 
 #include <openssl/evp.h>
+#include <algorithm>
 
 #include <boost/json/array.hpp>
 
@@ -115,6 +116,18 @@ std::string violations_text(const FinishedExecution& finished, const Style& styl
   return out;
 }
 
+/// The first few: a build tree full of sockets is one story.
+std::string notes_text(const std::vector<std::string>& notes, const Style& style) {
+  constexpr std::size_t kShown = 10;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(notes.size(), kShown); ++i) {
+    out += style.paint(Tone::yellow, "note: ") + engine::one_line(notes[i], 200) + "\n";
+  }
+  if (notes.size() > kShown)
+    out += style.dim("  and " + std::to_string(notes.size() - kShown) + " more like these") + "\n";
+  return out;
+}
+
 std::string changes_text(const Review& review, const Style& style) {
   auto out = style.bold(counted(review.files.size(), "file")) + " changed, held as " + style.bold(review.id) + " (" +
              style.paint(tone_of(review.lane), std::string(engine::name_of(review.lane)) + " lane") + ", " +
@@ -155,6 +168,7 @@ json::object json_finished(const engine::Decision& decision, const FinishedExecu
   out["enforcement"] = json_enforcement(execution.enforcement);
   out["violations"] = json_violations(finished);
   if (changes) out["changes"] = json_changes(*changes);
+  if (!finished.notes.empty()) out["notes"] = json_texts(finished.notes);
   return out;
 }
 
@@ -163,7 +177,7 @@ std::string text_finished(const FinishedExecution& finished, const std::optional
   if (const auto end = ending(finished.execution); !end.empty()) out += style.paint(Tone::red, end) + "\n";
   out += violations_text(finished, style);
   if (changes) out += changes_text(*changes, style);
-  return out;
+  return out + notes_text(finished.notes, style);
 }
 
 }  // namespace escrow::server::cli

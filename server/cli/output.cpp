@@ -37,8 +37,10 @@ int refuse_usage(std::string_view message) {
 }
 
 int close_output(int code) {
+  errno = 0;
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!failed) return code;
+  if (errno == 0) errno = EIO;  // it failed before, and what for is forgotten
   std::fprintf(stderr, "escrow: cannot write to stdout: %s\n", std::strerror(errno));
   return code == kOk ? kFault : code;
 }

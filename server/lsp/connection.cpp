@@ -17,6 +17,7 @@
 #include "server/lsp/inbox.h"
 #include "server/lsp/process_watch.h"
 #include "server/lsp/wire_error.h"
+#include "server/utf8.h"
 
 namespace escrow::server::lsp {
 
@@ -276,12 +277,12 @@ void Connection::State::refuse(const Id& id, ResponseError error) {
 }
 
 void Connection::State::send(const Response& response) {
-  if (sink && !finished) sink(Outgoing{protocol::encode(response), {}, Outgoing::Weight::required});
+  if (sink && !finished) sink(Outgoing{valid_utf8(protocol::encode(response)), {}, Outgoing::Weight::required});
 }
 
 void Connection::State::send_call(std::string_view method, const boost::json::value& params, const Message& message) {
   if (lifecycle.phase() == Lifecycle::Phase::exited) return;
-  Outgoing out = outgoing(protocol::encode(message), method, params);
+  Outgoing out = outgoing(valid_utf8(protocol::encode(message)), method, params);
   if (!lifecycle.may_send(method, is_initialize_token(method, params))) {
     held.push_back({std::string(method), std::move(out)});
   } else if (sink) {

@@ -212,15 +212,24 @@ class ChangeReader {
   ProposeRequest& request_;
 };
 
-sandbox::Limits limits_from(const protocol::ExecuteLimits& wire) {
-  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1)); };
+/// What an agent wants of each limit is a number from 1 up; the broker then takes the smaller one.
+Result<sandbox::Limits> limits_from(const protocol::ExecuteLimits& wire) {
   sandbox::Limits limits;
-  if (wire.wallMs) limits.wall = std::chrono::milliseconds(std::max<std::int64_t>(*wire.wallMs, 1));
-  if (wire.cpuMs) limits.cpu = std::chrono::milliseconds(std::max<std::int64_t>(*wire.cpuMs, 1));
-  if (wire.memoryBytes) limits.memory_bytes = size(*wire.memoryBytes);
-  if (wire.pids) limits.pids = static_cast<std::uint32_t>(std::clamp<std::int64_t>(*wire.pids, 1, 1 << 20));
-  if (wire.fileSizeBytes) limits.file_size_bytes = size(*wire.fileSizeBytes);
-  if (wire.outputBytes) limits.output_shown_bytes = size(*wire.outputBytes);
+  std::string wrong;
+  const auto read = [&](const char* name, const std::optional<std::int64_t>& wanted, auto take) {
+    if (!wanted) return;
+    if (*wanted < 1) wrong = "limits." + std::string(name) + ": expected a number from 1 up";
+    take(std::max<std::int64_t>(*wanted, 1));
+  };
+  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  read("wallMs", wire.wallMs, [&](std::int64_t value) { limits.wall = std::chrono::milliseconds(value); });
+  read("cpuMs", wire.cpuMs, [&](std::int64_t value) { limits.cpu = std::chrono::milliseconds(value); });
+  read("memoryBytes", wire.memoryBytes, [&](std::int64_t value) { limits.memory_bytes = size(value); });
+  read("pids", wire.pids,
+       [&](std::int64_t value) { limits.pids = static_cast<std::uint32_t>(std::min<std::int64_t>(value, 1 << 20)); });
+  read("fileSizeBytes", wire.fileSizeBytes, [&](std::int64_t value) { limits.file_size_bytes = size(value); });
+  read("outputBytes", wire.outputBytes, [&](std::int64_t value) { limits.output_shown_bytes = size(value); });
+  if (!wrong.empty()) return invalid(wrong);
   return limits;
 }
 
@@ -291,7 +300,11 @@ Result<ExecuteRequest> execution_from(const protocol::ExecuteParams& params) {
   if (params.profile) request.profile = *params.profile;
   if (params.writable) request.writable = same<sandbox::Writable>(*params.writable);
   if (params.network) request.network = *params.network;
-  if (params.limits) request.limits = limits_from(*params.limits);
+  if (params.limits) {
+    auto limits = limits_from(*params.limits);
+    if (!limits) return limits.error();
+    request.limits = *limits;
+  }
   if (params.autonomy) request.autonomy = same<engine::Autonomy>(*params.autonomy);
   return request;
 }

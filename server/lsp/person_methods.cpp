@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "engine/target_place.h"
 #include "protocol/escrow_methods.h"
 #include "server/clock.h"
 #include "server/hash.h"
@@ -104,6 +105,12 @@ void PersonMethods::get(const protocol::ReviewGetParams& params, Reply reply) {
   reply(review_to_wire(session_, *review));
 }
 
+/// Agents read reviews too, and a secret file is theirs to replace at most.
+std::string shown_base(const ReviewFile& file) {
+  if (engine::ward_of(file.old_path) != engine::Ward::secret) return file.before.content;
+  return "(" + file.old_path + " holds secrets: open the file itself to see them)\n";
+}
+
 Result<std::string> PersonMethods::review_text(const std::string& uri) const {
   const auto parts = parse_review_uri(uri);
   if (!parts) return Error{ErrorKind::not_found, "`" + uri + "` is not a review's text"};
@@ -111,7 +118,7 @@ Result<std::string> PersonMethods::review_text(const std::string& uri) const {
   if (!review) return review.error();
   if (review->revision != parts->revision) return moved_on(*review);
   for (const auto& file : review->files) {
-    if (parts->side == "before" && file.old_path == parts->path) return file.before.content;
+    if (parts->side == "before" && file.old_path == parts->path) return shown_base(file);
     if (parts->side == "after" && file.path == parts->path) return file.after.content;
   }
   return Error{ErrorKind::not_found, parts->path + ": not part of this review"};

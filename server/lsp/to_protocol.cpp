@@ -58,17 +58,27 @@ bool lies_on(const engine::Signal& signal, const ReviewFile& file, const engine:
   return signal.line >= hunk.new_start && signal.line <= hunk.new_start + std::max(hunk.new_count, 1u);
 }
 
-/// The base lines a hunk replaces, its context left out.
-protocol::Range hunk_range(const Session& session, const std::string& text, const engine::FilePatch& patch,
-                           const engine::Hunk& hunk) {
-  std::uint32_t first = 0, last = 0;
+/// The base lines a hunk replaces, its context left out; 1-based. Where it only inserts, the line before which it does.
+std::pair<std::uint32_t, std::uint32_t> replaced_lines(const engine::Hunk& hunk) {
+  std::uint32_t first = 0, last = 0, next_old = hunk.old_start + (hunk.old_count == 0 ? 1 : 0), inserts_at = 0;
   for (const auto& line : hunk.lines) {
-    if (line.kind == engine::LineKind::context) continue;
-    const auto [begin, end] = base_lines_of(patch, line.new_line);
-    if (first == 0) first = begin;
-    last = std::max(last, end);
+    if (line.kind == engine::LineKind::added) {
+      if (inserts_at == 0) inserts_at = next_old;
+      continue;
+    }
+    if (line.kind == engine::LineKind::removed) {
+      if (first == 0) first = line.old_line;
+      last = line.old_line;
+    }
+    next_old = line.old_line + 1;
   }
-  return lines_range(session, text, first, std::max(first, last));
+  if (first == 0) first = last = std::max<std::uint32_t>(inserts_at, 1);
+  return {first, last};
+}
+
+protocol::Range hunk_range(const Session& session, const std::string& text, const engine::Hunk& hunk) {
+  const auto [first, last] = replaced_lines(hunk);
+  return lines_range(session, text, first, last);
 }
 
 /// A review's score is a whole's; a hunk's own is that of its signals alone, by the same formula.
@@ -86,7 +96,7 @@ protocol::ReviewHunk hunk_to_wire(const Session& session, const Review& review, 
   wire.id = hunk.id;
   if (hunk.mark != HunkMark::undecided) wire.mark = same<protocol::HunkMark>(hunk.mark);
   const bool whole = file.patch.hunks.empty();
-  wire.range = whole ? protocol::Range{} : hunk_range(session, text, file.patch, file.patch.hunks[hunk.index]);
+  wire.range = whole ? protocol::Range{} : hunk_range(session, text, file.patch.hunks[hunk.index]);
   for (std::size_t i = 0; i < review.risk.signals.size(); ++i) {
     const auto& signal = review.risk.signals[i];
     const bool here = whole ? signal.file == file.path : lies_on(signal, file, file.patch.hunks[hunk.index]);

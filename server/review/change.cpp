@@ -5,6 +5,7 @@
 
 #include "engine/evaluate.h"
 #include "engine/patch_apply.h"
+#include "engine/target_place.h"
 #include "server/hash.h"
 #include "server/workspace/repository.h"
 
@@ -34,11 +35,18 @@ Error bad_change(const std::string& message) {
   return {ErrorKind::bad_change, message};
 }
 
+/// What the cage hides from an agent is not handed to it by a copy either.
+Result<void> refuse_secret_source(const std::string& source, const std::string& path) {
+  if (source == path || engine::ward_of(source) != engine::Ward::secret) return {};
+  return Error{ErrorKind::role_forbidden, source + ": holds secrets; a person copies or moves it, not a change"};
+}
+
 Result<ReviewFile> file_from_patch(const engine::FilePatch& patch, const ReadImage& read) {
   const std::string path = patch.path();
   const std::string old_path = patch.old_path.empty() ? path : patch.old_path;
   if (const auto why = refuse_path(path); !why.empty()) return Error{ErrorKind::outside_roots, why};
   if (const auto why = refuse_path(old_path); !why.empty()) return Error{ErrorKind::outside_roots, why};
+  if (auto fine = refuse_secret_source(old_path, path); !fine) return fine.error();
   if (patch.combined) return bad_change(path + ": a combined (merge) diff can be scored, not applied");
   if (patch.new_mode == 0160000u || patch.old_mode == 0160000u)
     return bad_change(path + ": submodules are not applied");
@@ -80,6 +88,8 @@ bool same_image(const FileImage& a, const FileImage& b) {
   return fingerprint(a) == fingerprint(b);
 }
 
+constexpr std::string_view kKindChanged = "a directory where there was a file, or the other way round";
+
 std::string unapplicable(const sandbox::TreeChange& change) {
   if (!change.note.empty()) return change.note;
   if (change.before.too_large || change.after.too_large) return "too large to review";
@@ -87,9 +97,30 @@ std::string unapplicable(const sandbox::TreeChange& change) {
     return "a device, FIFO or socket";
   }
   if (change.before.kind == sandbox::EntryKind::directory || change.after.kind == sandbox::EntryKind::directory) {
-    return "a directory where there was a file, or the other way round";
+    return std::string(kKindChanged);
   }
   return refuse_path(change.path);
+}
+
+/// Half of such a change would be a loss: what lay below a directory would go, and the file in its place not come.
+std::set<std::string> paths_of_another_kind(const sandbox::TreeChanges& changes) {
+  std::set<std::string> paths;
+  for (const auto& change : changes.changes) {
+    const bool was = change.before.kind == sandbox::EntryKind::directory;
+    const bool is = change.after.kind == sandbox::EntryKind::directory;
+    const bool both =
+        change.before.kind != sandbox::EntryKind::absent && change.after.kind != sandbox::EntryKind::absent;
+    if (both && was != is) paths.insert(change.path);
+  }
+  return paths;
+}
+
+/// The one of `paths` that `path` lies below; empty if there is none.
+std::string replaced_above(const std::set<std::string>& paths, const std::string& path) {
+  for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    if (paths.contains(path.substr(0, slash))) return path.substr(0, slash);
+  }
+  return {};
 }
 
 FileImage image_of(const sandbox::TreeEntry& entry) {
@@ -202,6 +233,7 @@ Result<std::vector<ReviewFile>> change_from_texts(const std::vector<ProposedText
   for (const auto& text : texts) {
     if (const auto why = refuse_path(text.path); !why.empty()) return Error{ErrorKind::outside_roots, why};
     const std::string& source = text.old_path.empty() ? text.path : text.old_path;
+    if (auto fine = refuse_secret_source(source, text.path); !fine) return fine.error();
     auto before = read(source);
     if (!before) return before.error();
     if (!text.new_text && !before->exists())
@@ -223,9 +255,14 @@ std::vector<ReviewFile> change_from_tree(const sandbox::TreeChanges& changes, st
     notes.push_back("the command wrote more than can be reviewed; nothing of it can be applied");
     return files;
   }
+  const std::set<std::string> replaced = paths_of_another_kind(changes);
   for (const auto& change : changes.changes) {
+    if (const auto above = replaced_above(replaced, change.path); !above.empty()) {
+      notes.push_back(change.path + ": not applied, since " + above + " is not either");
+      continue;
+    }
     if (const auto why = unapplicable(change); !why.empty()) {
-      notes.push_back(change.path + ": " + why);
+      notes.push_back(change.path + ": not applied: " + why);
       continue;
     }
     FileImage before = image_of(change.before);

@@ -45,7 +45,7 @@ Result<Tail> read_tail(int fd, const std::string& file) {
 
 std::int64_t sequence_of(const std::string& line) {
   boost::system::error_code error;
-  const auto value = boost::json::parse(line, error);
+  const auto value = parse_stored(line, error);
   if (error || !value.is_object()) return 0;
   const auto* seq = value.get_object().if_contains("seq");
   return seq != nullptr && seq->is_int64() ? seq->get_int64() : 0;
@@ -113,7 +113,7 @@ AuditLog::Verification AuditLog::verify(const std::string& anchor) const {
     ++result.entries;
     const std::string where = "line " + std::to_string(result.entries) + ": ";
     boost::system::error_code error;
-    const auto value = boost::json::parse(line, error);
+    const auto value = parse_stored(line, error);
     if (!whole) {
       result.problem = where + "cut off (a writer died; the next entry will close it)";
     } else if (error || !value.is_object()) {
@@ -144,7 +144,7 @@ std::vector<boost::json::object> AuditLog::tail(std::size_t max) const {
   if (!bytes) return entries;
   for_each_line(*bytes, [&](const std::string& line, bool) {
     boost::system::error_code error;
-    auto value = boost::json::parse(line, error);
+    auto value = parse_stored(line, error);
     if (!error && value.is_object()) entries.push_back(value.get_object());
   });
   if (entries.size() > max) entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(max));

@@ -8,6 +8,7 @@
 #include "server/hash.h"
 #include "server/store/atomic_file.h"
 #include "server/store/grant_json.h"
+#include "server/store/json_member.h"
 #include "server/store/private_directory.h"
 
 namespace escrow::server {
@@ -24,7 +25,7 @@ struct StoredGrants {
 
 Result<StoredGrants> parse_store(const std::string& file, const std::string& bytes) {
   boost::system::error_code error;
-  const auto root = boost::json::parse(bytes, error);
+  const auto root = parse_stored(bytes, error);
   const auto* object = error ? nullptr : root.if_object();
   const auto* entries = object == nullptr ? nullptr : object->if_contains("grants");
   if (entries == nullptr || !entries->is_array()) {

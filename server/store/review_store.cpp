@@ -9,6 +9,7 @@
 
 #include "server/hash.h"
 #include "server/store/atomic_file.h"
+#include "server/store/json_member.h"
 #include "server/store/private_directory.h"
 #include "server/store/review_json.h"
 
@@ -42,7 +43,7 @@ Result<Review> load_review(const std::string& directory, const std::string& file
   const auto bytes = read_file(file);
   if (!bytes) return bytes.error();
   boost::system::error_code error;
-  const auto value = boost::json::parse(*bytes, error);
+  const auto value = parse_stored(*bytes, error);
   if (error) return Error{ErrorKind::io, file + ": " + error.message()};
   return review_from_json(value, [&](const std::string& hash) { return load_blob(directory, hash); });
 }

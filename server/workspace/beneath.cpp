@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 
 namespace escrow::server {
 namespace {
@@ -83,6 +84,16 @@ Result<FileImage> read_image(int dir, const std::string& name, const std::string
   auto bytes = read_regular(dir, name, what);
   if (!bytes) return bytes.error();
   return FileImage{.kind = ImageKind::file, .mode = info.st_mode & 07777u, .content = std::move(*bytes)};
+}
+
+std::string follow_links(const std::string& root, const std::string& path) {
+  std::error_code error;
+  const std::string real = std::filesystem::weakly_canonical(path, error).string();
+  if (error) return path;
+  const std::string real_root = std::filesystem::weakly_canonical(root, error).string();
+  if (error || root.empty()) return real;
+  if (real == real_root) return root;
+  return real.starts_with(real_root + "/") ? root + real.substr(real_root.size()) : real;
 }
 
 }  // namespace escrow::server

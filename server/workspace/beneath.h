@@ -22,6 +22,10 @@ std::string parent_of(const std::string& path);
 /// The last component.
 std::string name_of_path(const std::string& path);
 
+/// Where a path really leads, its links followed as far as it exists; below `root` it stays spelt with `root` as given.
+/// For judging only: what it names can change until it is opened.
+std::string follow_links(const std::string& root, const std::string& path);
+
 /// The file `name` in the directory `dir`, whole; absent is an image. `what` names it in messages.
 Result<FileImage> read_image(int dir, const std::string& name, const std::string& what);
 

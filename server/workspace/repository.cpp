@@ -147,6 +147,18 @@ bool config_runs_programs(const std::string& root) {
   return found;
 }
 
+std::pair<std::string, std::string> commit_identity(const std::string& root) {
+  const auto repository = open_repository(root);
+  git_config* raw = nullptr;
+  if (!repository || git_repository_config_snapshot(&raw, repository.get()) != 0) return {};
+  const ConfigPtr config(raw);
+  const auto text_of = [&](const char* key) {
+    const char* value = nullptr;
+    return git_config_get_string(&value, config.get(), key) == 0 && value != nullptr ? std::string(value) : "";
+  };
+  return {text_of("user.name"), text_of("user.email")};
+}
+
 std::vector<std::string> ignored_paths(const std::string& root, const std::vector<std::string>& paths) {
   std::vector<std::string> ignored;
   const auto repository = open_repository(root);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/diff.h"
@@ -18,6 +19,10 @@ std::string workspace_key(const std::string& root);
 /// True if the repository's own configuration makes git run programs on plain reads (diff.external, textconv, filters,
 /// fsmonitor): it is read as data, never obeyed.
 bool config_runs_programs(const std::string& root);
+
+/// Who commits here, as git itself would say (the person's configuration and the repository's): name and e-mail. Empty
+/// texts where nothing is set.
+std::pair<std::string, std::string> commit_identity(const std::string& root);
 
 /// Those of `paths` (root-relative) that the repository's ignore rules leave out of git.
 std::vector<std::string> ignored_paths(const std::string& root, const std::vector<std::string>& paths);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "server/store/atomic_file.h"
+#include "server/store/json_member.h"
 #include "server/store/private_directory.h"
 
 namespace escrow::server {
@@ -62,7 +63,7 @@ std::vector<WriteJournal> load_journals(const std::string& directory, std::vecto
     if (entry.path().extension() != ".json") continue;
     const auto bytes = read_file(entry.path().string());
     try {
-      if (bytes) journals.push_back(from_json(boost::json::parse(*bytes)));
+      if (bytes) journals.push_back(from_json(parse_stored(*bytes)));
     } catch (const std::exception& what) {
       problems.push_back(entry.path().string() + ": unreadable journal (" + what.what() + "); left as it is");
     }

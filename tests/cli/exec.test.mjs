@@ -79,3 +79,47 @@ test('a review whose base moved is not applied', () => withFiles((place) => {
   assert.notEqual(place.run(['review', 'apply', done.changes.reviewId]).code, 0);
   assert.equal(place.read('README.md'), 'changed meanwhile\n');
 }));
+
+test('a name that is no UTF-8 is held for review like any other', () => withFiles((place) => {
+  const done = place.json(['exec', '--json', '--allow-once', '--yes', '--', 'bash', '-c', 'echo 1 > $\'bad\\377name\'; echo 2 > good.txt']);
+  assert.equal(done.exitCode, 0, JSON.stringify(done));
+  assert.equal(done.changes.files.length, 2);
+  assert.equal(place.json(['review', 'show', done.changes.reviewId, '--json']).files.length, 2);
+  assert.equal(place.json(['review', 'list', '--json']).reviews.length, 1);
+}));
+
+test('what no review can hold is named, and a directory made into a file is not half applied', () => withFiles((place) => {
+  const pipe = place.json(['exec', '--json', '--allow-once', '--yes', '--', 'mkfifo', 'pipe']);
+  assert.match(pipe.notes.join('\n'), /^pipe: not applied: a device, FIFO or socket$/m);
+  mkdirSync(join(place.root, 'src'));
+  place.write('src/a.c', 'int a;\n');
+  const swapped = place.json(['exec', '--json', '--allow-once', '--yes', '--', 'sh', '-c', 'rm -rf src; echo a > src; echo b > b.txt']);
+  assert.deepEqual(swapped.changes.files.map((file) => file.path), ['b.txt']);
+  assert.match(swapped.notes.join('\n'), /^src\/a\.c: not applied, since src is not either$/m);
+}));
+
+test('the person\'s name and e-mail are known to git inside', () => withFiles((place) => {
+  place.git('config', 'user.name', 'Ada Example');
+  place.git('config', 'user.email', 'ada@example.org');
+  assert.equal(place.run(['exec', '--', 'git', 'var', 'GIT_AUTHOR_IDENT']).out.replace(/ \d+ .*/s, ''), 'Ada Example <ada@example.org>');
+}));
+
+test('--limit output holds on a terminal\'s output too, and says so', () => withFiles((place) => {
+  const done = place.run(['exec', '--limit', 'output=1K', '--allow-once', '--yes', '--', 'sh', '-c', 'yes | head -c 100000']);
+  assert.equal(done.out.length, 1024);
+  assert.match(done.err, /--limit output cut it here/);
+}));
+
+test('a host that is none is refused before anything runs', () => withFiles((place) => {
+  for (const host of ['http://a/b c', 'a:99999', '', '*']) {
+    const done = place.run(['exec', '--network', host, '--', 'touch', 'ran']);
+    assert.equal(done.code, 125, host);
+  }
+}));
+
+test('a refusal leaves a line in the audit log', () => withFiles((place) => {
+  place.run(['exec', '--no-input', '--', 'npm', 'install', 'left-pad']);
+  place.run(['exec', '--', 'sh', '-c', 'rm -rf /']);
+  const { entries } = place.json(['audit', 'show', '--json']);
+  assert.deepEqual(entries.map((entry) => [entry.event, entry.decision]), [['refused', 'prompt'], ['refused', 'deny']]);
+}));
