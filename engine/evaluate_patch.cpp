@@ -12,7 +12,7 @@
 namespace escrow::engine {
 namespace {
 
-std::vector<Signal> find_signals(const Patch& patch) {
+std::vector<Signal> find_signals(const Patch& patch, const OwnRules& own_rules) {
   const ChangeView change = view_change(patch);
   Findings findings;
   for (const FileView& file : change.files) {
@@ -30,6 +30,7 @@ std::vector<Signal> find_signals(const Patch& patch) {
     find_autorun_files(file, findings);
     find_file_risks(file, findings);
   }
+  find_own_rules(change, own_rules, findings);
   find_weakened_tests(change, findings);
   find_context(change, findings);
   return findings.take();
@@ -63,6 +64,24 @@ Level highest_severity(const std::vector<Signal>& signals) {
   return level;
 }
 
+/// Where one band ends and the next begins. Layers may leave a gap between the two or let them overlap: a score that is
+/// in neither or in both is in the stricter one.
+int band_end(const Policy& policy, const char* lower, const char* upper, int otherwise) {
+  constexpr int kNowhere = 101;
+  int last = kNowhere;
+  const auto below = policy.risk_bands.find(lower), above = policy.risk_bands.find(upper);
+  if (below != policy.risk_bands.end()) last = std::min(last, below->second.max_score.value_or(kNowhere));
+  if (above != policy.risk_bands.end()) last = std::min(last, above->second.min_score.value_or(kNowhere + 1) - 1);
+  return last == kNowhere ? otherwise : last;
+}
+
+LaneBounds lane_bounds(const Policy& policy) {
+  LaneBounds bounds;
+  bounds.medium = band_end(policy, "medium", "high", bounds.medium);
+  bounds.low = std::min(band_end(policy, "low", "medium", bounds.low), bounds.medium);
+  return bounds;
+}
+
 /// What could not be read was not judged: a person decides, and the points say why.
 void close_on_parse_error(const ParsedPatch& change, PatchEvaluation& out) {
   if (change.issues.empty()) return;
@@ -78,17 +97,18 @@ void close_on_parse_error(const ParsedPatch& change, PatchEvaluation& out) {
 
 }  // namespace
 
-PatchEvaluation evaluate(const ParsedPatch& change, const PatchContext& context, const Policy& /*policy*/) {
+PatchEvaluation evaluate(const ParsedPatch& change, const PatchContext& context, const Policy& policy) {
   PatchEvaluation out;
-  out.risk.signals = find_signals(change.patch);
+  out.risk.signals = find_signals(change.patch, policy.own_rules);
   add_confidence(change.patch, context, out.risk.signals);
   out.risk.categories = distinct_rules(out.risk.signals);
   out.risk.level = highest_severity(out.risk.signals);
-  Score score = score_signals(out.risk.signals);
+  const LaneBounds bounds = lane_bounds(policy);
+  Score score = score_signals(out.risk.signals, bounds);
   out.risk.score = score.value;
   out.risk.explain = std::move(score.explain);
   close_on_parse_error(change, out);
-  out.lane = lane_of(out.risk.score);
+  out.lane = change.issues.empty() ? lane_of(out.risk.score, bounds) : Lane::high;
   return out;
 }
 

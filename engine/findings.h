@@ -28,6 +28,8 @@ struct Finding {
 class Findings {
  public:
   void add(const FileView& file, Finding finding);
+  /// A signal as it is: a rule of a policy file, whose author has named the places.
+  void add(Signal signal) { signals_.push_back(std::move(signal)); }
 
   /// In order of file, line, rule. The object is spent.
   std::vector<Signal> take();

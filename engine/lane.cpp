@@ -2,17 +2,17 @@
 
 namespace escrow::engine {
 
-Lane lane_of(int score) {
-  if (score <= highest_score(Lane::low)) return Lane::low;
-  return score <= highest_score(Lane::medium) ? Lane::medium : Lane::high;
+Lane lane_of(int score, const LaneBounds& bounds) {
+  if (score <= bounds.low) return Lane::low;
+  return score <= bounds.medium ? Lane::medium : Lane::high;
 }
 
-int highest_score(Lane lane) {
+int highest_score(Lane lane, const LaneBounds& bounds) {
   switch (lane) {
     case Lane::low:
-      return 30;
+      return bounds.low;
     case Lane::medium:
-      return 70;
+      return bounds.medium;
     case Lane::high:
       return 100;
   }

@@ -79,6 +79,17 @@ class VersionText {
   std::string text_;
 };
 
+void add_own_rule(VersionText& out, const OwnRule& rule) {
+  out.add("own", rule.id);
+  out.add("pattern", rule.pattern);
+  out.add("paths", rule.paths);
+  out.add("exclude", rule.exclude);
+  out.add("on", name_of(rule.on));
+  out.add("weight", std::to_string(rule.weight) + " " + std::string(name_of(rule.severity)));
+  out.add("message", rule.message);
+  out.add("cwe", rule.cwe);
+}
+
 std::string version_of(const Policy& policy) {
   VersionText out;
   out.add("mode", name_of(policy.mode));
@@ -97,6 +108,7 @@ std::string version_of(const Policy& policy) {
     out.add("command", rule.command);
     out.add("rest", rule.network + "|" + rule.path + "|" + rule.tool);
   }
+  for (const OwnRule& rule : policy.own_rules.list()) add_own_rule(out, rule);
   for (const auto& [name, value] : policy.limits) out.add(name, value);
   out.add("env", policy.env_allow);
   out.add("mask", policy.mask);
@@ -330,6 +342,25 @@ Policy builtin_policy() {
   return policy;
 }
 
+namespace {
+
+/// Every layer's rules hold beside each other: one only ever adds signals.
+void merge_own_rules(const std::vector<const PolicyLayer*>& layers, Policy& policy) {
+  std::vector<OwnRule> all;
+  std::set<std::string> seen;
+  for (const PolicyLayer* layer : layers) {
+    for (const OwnRule& rule : layer->own_rules) {
+      policy.origins["diff_rules." + rule.id] = rule.origin;
+      if (!seen.insert(rule.id).second)
+        policy.notes.push_back("diff rule " + rule.id + " is named twice; both hold, and the heavier one counts");
+      all.push_back(rule);
+    }
+  }
+  policy.own_rules = OwnRules(std::move(all));
+}
+
+}  // namespace
+
 Policy merge_layers(const std::vector<PolicyLayer>& layers) {
   std::vector<const PolicyLayer*> ordered;
   for (const PolicyLayer& layer : layers) ordered.push_back(&layer);
@@ -337,6 +368,7 @@ Policy merge_layers(const std::vector<PolicyLayer>& layers) {
                    [](const PolicyLayer* a, const PolicyLayer* b) { return a->kind < b->kind; });
   Policy policy = builtin_policy();
   for (const PolicyLayer* layer : ordered) Merger(policy, *layer).merge();
+  merge_own_rules(ordered, policy);
   std::set<std::string> seen;
   for (const PolicyRule& rule : policy.rules) {
     if (!seen.insert(rule.id).second)

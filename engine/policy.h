@@ -8,20 +8,11 @@
 
 #include "engine/error.h"
 #include "engine/level.h"
+#include "engine/own_rules.h"
+#include "engine/policy_origin.h"
 
 /// Layered policy as data. Layers are read from YAML by server/store/config; merging is pure and lives here.
 namespace escrow::engine {
-
-enum class LayerKind { builtin, user, workspace, system };
-BOOST_DESCRIBE_ENUM(LayerKind, builtin, user, workspace, system)
-
-/// Where a value came from.
-struct Origin {
-  LayerKind layer = LayerKind::builtin;
-  std::string file;
-  int line = 0;  ///< 1-based; 0 for built-in
-  bool operator==(const Origin&) const = default;
-};
 
 enum class RuleEffect { allow, prompt, deny };
 BOOST_DESCRIBE_ENUM(RuleEffect, allow, prompt, deny)
@@ -63,6 +54,7 @@ struct PolicyLayer {
   std::optional<std::vector<std::string>> always_on;
   std::map<std::string, CheckSetting> checks;
   std::vector<PolicyRule> rules;
+  std::vector<OwnRule> own_rules;
   std::map<std::string, std::string> limits;  ///< wall, memory, pids, output, file-size: as written
   std::vector<std::string> env_allow, mask, read, write;
   std::vector<std::string> network_allow;
@@ -83,6 +75,7 @@ struct Policy {
   std::vector<std::string> always_on;
   std::map<std::string, CheckSetting> checks;
   std::vector<PolicyRule> rules;
+  OwnRules own_rules;
   std::map<std::string, std::string> limits;
   std::vector<std::string> env_allow, mask, read, write;
   std::vector<std::string> network_allow;

@@ -22,11 +22,46 @@ std::size_t shown_prefix(const SecretMatch& match, std::size_t size) {
   return free_value || size < 16 ? 0 : 4;
 }
 
-/// The block that a private key's first line opens is as secret as the line.
-std::size_t end_of_key_block(std::string_view text, std::size_t from) {
-  const std::size_t end = text.find("-----END", from);
-  if (end == std::string_view::npos) return text.size();
-  return std::min(text.find('\n', end), text.size());
+/// A line that can stand between the BEGIN and END of a key: base64, a header, nothing; perhaps numbered, indented,
+/// quoted, or marked by a diff.
+bool is_key_body(std::string_view line) {
+  static constexpr std::string_view kHeaders[] = {
+      "Proc-Type:",    "DEK-Info:",      "Comment:",     "Version:",        "Encryption:",
+      "Public-Lines:", "Private-Lines:", "Private-MAC:", "Key-Derivation:", "Argon2-"};
+  constexpr std::string_view kAround = " \t\r\"',+|>\\";
+  while (line.ends_with("\\n") || line.ends_with("\\r")) line.remove_suffix(2);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+  if (digits > 0 && digits < line.size() && std::string_view(":-\t |").find(line[digits]) != std::string_view::npos)
+    line.remove_prefix(digits + 1);
+  const std::size_t first = line.find_first_not_of(kAround);
+  if (first == std::string_view::npos) return true;
+  line = line.substr(first, line.find_last_not_of(kAround) - first + 1);
+  if (std::any_of(std::begin(kHeaders), std::end(kHeaders), [&](auto header) { return line.starts_with(header); }))
+    return true;
+  return std::all_of(line.begin(), line.end(), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/' ||
+           c == '=' || c == '-';
+  });
+}
+
+/// Where the block of a private key ends: after the line with its END, or before the newline of the last line that can
+/// be part of it (a text may well name the first line of a key without being one). `from` is the start of a line within
+/// the block.
+struct KeyEnd {
+  std::size_t at = 0;
+  bool open = false;  ///< the text ended within the block
+};
+
+KeyEnd end_of_key(std::string_view text, std::size_t from) {
+  while (from < text.size()) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    const std::string_view line = text.substr(from, end - from);
+    if (line.find("-----END") != std::string_view::npos) return {end, false};
+    if (!is_key_body(line)) return {from > 0 ? from - 1 : 0, false};
+    from = end + 1;
+  }
+  return {text.size(), true};
 }
 
 void append_escape(std::string& out, char32_t c) {
@@ -65,25 +100,49 @@ void scan_line(std::string_view text, std::uint32_t number, std::vector<Signal>&
   }
   if (const auto hidden = find_hidden_characters(text, HiddenText::in_prose))
     add_signal(out, "hidden-unicode", number, *hidden);
+}
+
+/// Orders to a model in one line of prose.
+bool gives_orders(std::string_view text) {
   std::vector<PatternHit> hits;
   const PathFacts prose{.language = Language::prose, .roles = kDocs, .lower = {}};
   const KindMask kinds(text.size(), static_cast<char>(TextKind::code));
   instruction_matcher().match(
       prose, text, [&]() -> const KindMask& { return kinds; }, hits);
-  if (!hits.empty()) add_signal(out, "prompt-injection", number, "");
+  return !hits.empty();
+}
+
+/// Two lines as the sentence that a wrapped text makes of them; empty if they are none.
+std::string wrapped(std::string_view first, std::string_view second) {
+  constexpr std::size_t kLongestWrapped = 400;
+  constexpr std::string_view kMarks = " \t\r#*>/|-";
+  const std::size_t start = second.find_first_not_of(kMarks);
+  if (first.empty() || start == std::string_view::npos || first.size() + second.size() > kLongestWrapped) return {};
+  return std::string(without_cr(first)) + ' ' + std::string(second.substr(start));
 }
 
 }  // namespace
 
-std::string redact(std::string_view text) {
+std::string redact_piece(std::string_view text, bool& in_key) {
   std::string out;
   std::size_t copied = 0;
+  if (in_key) {
+    const KeyEnd end = end_of_key(text, 0);
+    // The newline before a line that is no part of the block went with the last piece.
+    if (!end.open && end.at == 0 && !text.empty()) out += '\n';
+    copied = end.at;
+    in_key = end.open;
+  }
   for (const SecretMatch& match : find_secrets(text, BareValues::count)) {
     if (match.begin < copied) continue;
     out += text.substr(copied, match.begin - copied);
-    if (match.kind == "private key") {
+    if (match.kind == "private key" || match.kind == "PuTTY private key") {
       out += "[redacted private key]";
-      copied = end_of_key_block(text, match.end);
+      const std::size_t line_end = std::min(text.find('\n', match.end), text.size());
+      const bool whole = text.substr(match.end, line_end - match.end).find("-----END") != std::string_view::npos;
+      const KeyEnd end = whole ? KeyEnd{line_end, false} : end_of_key(text, line_end + 1);
+      copied = std::min(end.at, text.size());
+      in_key = end.open;
       continue;
     }
     out += text.substr(match.begin, shown_prefix(match, match.end - match.begin));
@@ -92,6 +151,11 @@ std::string redact(std::string_view text) {
   }
   out += text.substr(copied);
   return out;
+}
+
+std::string redact(std::string_view text) {
+  bool in_key = false;
+  return redact_piece(text, in_key);
 }
 
 std::string make_visible(std::string_view text) {
@@ -128,9 +192,21 @@ std::string one_line(std::string_view text, std::size_t max) {
 std::vector<Signal> scan_output(std::string_view text) {
   std::vector<Signal> out;
   LineCursor cursor(text);
+  bool told = false;             // of orders in the line before, which then are no news in this one
+  std::optional<bool> foreseen;  // whether this line gives orders, if that was asked already
   while (!cursor.at_end()) {
     const auto number = static_cast<std::uint32_t>(cursor.number());
-    scan_line(cursor.next(), number, out);
+    const std::string_view line = cursor.next();
+    scan_line(line, number, out);
+    const bool orders = foreseen ? *foreseen : gives_orders(line);
+    foreseen.reset();
+    bool split = false;
+    if (!orders && !told && !cursor.at_end()) {
+      foreseen = gives_orders(cursor.peek());
+      split = !*foreseen && gives_orders(wrapped(line, cursor.peek()));
+    }
+    if (orders || split) add_signal(out, "prompt-injection", number, "");
+    told = orders || split;
   }
   return out;
 }

@@ -11,6 +11,10 @@ namespace escrow::engine {
 /// `text` with every recognised secret replaced by its kind and first characters (`ghp_…[redacted]`).
 std::string redact(std::string_view text);
 
+/// The same for a text that comes in pieces, cut between lines. `in_key` carries the block of a private key from one
+/// piece to the next; false at the start.
+std::string redact_piece(std::string_view piece, bool& in_key);
+
 /// Hidden, bidirectional and control characters as visible escapes (`\u202e`, `\x1b`); '\n' and '\t' kept.
 std::string make_visible(std::string_view text);
 

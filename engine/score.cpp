@@ -6,7 +6,6 @@
 #include <string>
 
 #include "engine/diff_rule_table.h"
-#include "engine/lane.h"
 
 namespace escrow::engine {
 namespace {
@@ -54,12 +53,12 @@ int rounded(double safe) {
 
 }  // namespace
 
-Score score_signals(std::span<const Signal> signals) {
+Score score_signals(std::span<const Signal> signals, const LaneBounds& bounds) {
   Score score;
   double safe = 1;  // the product of what each rule leaves
   int ceiling = 100;
   for (const RuleWeight& rule : weigh_rules(signals)) {
-    if (rule.is_context && ceiling == 100) ceiling = highest_score(lane_of(score.value));
+    if (rule.is_context && ceiling == 100) ceiling = highest_score(lane_of(score.value, bounds), bounds);
     safe *= 1 - rule.weight / 100;
     // Rounding the running total, not each share, makes the shares add up exactly.
     const int total = std::min(rounded(safe), ceiling);

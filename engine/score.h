@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/lane.h"
 #include "engine/signal.h"
 
 namespace escrow::engine {
@@ -18,6 +19,6 @@ struct Score {
 ///
 /// Rules of context (sensitive-path, large-change, low-confidence) amplify and never decide: they do not move a change
 /// into a higher lane. Independent of the order of the signals.
-Score score_signals(std::span<const Signal> signals);
+Score score_signals(std::span<const Signal> signals, const LaneBounds& bounds = {});
 
 }  // namespace escrow::engine
