@@ -216,6 +216,9 @@ Result<StartedExecution> Broker::start(ExecuteRequest request, const Asker& aske
   live->session = asker.session;
   live->root = root;
   live->started_ms = now_ms();
+  if (request.pty) {
+    for (LineRedactor& redactor : live->redactor) redactor = LineRedactor(LineRedactor::Hold::word);
+  }
   live->keep_limit = static_cast<std::size_t>(profile.limits.output_kept_bytes);
   sandbox::ExecutionEvents events;
   events.on_output = [this, exec_id](sandbox::Stream stream, std::string_view bytes) {
@@ -244,7 +247,7 @@ Result<StartedExecution> Broker::start(ExecuteRequest request, const Asker& aske
   return answer;
 }
 
-/// What leaves the cage towards a model is redacted; a terminal (pty) cannot wait for the end of a line.
+/// What leaves the cage towards a model is redacted.
 void Broker::keep_output(const std::string& exec_id, sandbox::Stream stream, std::string_view bytes) {
   const auto found = executions_.find(exec_id);
   if (found == executions_.end()) return;
@@ -252,9 +255,7 @@ void Broker::keep_output(const std::string& exec_id, sandbox::Stream stream, std
   // The person at the terminal gets the bytes as they are.
   if (live.request.agent.agent_id.empty()) return hand_on(live, stream, std::string(bytes));
   LineRedactor& redactor = live.redactor[stream == sandbox::Stream::err ? 1 : 0];
-  std::string text = redactor.take(bytes);
-  if (live.request.pty) text += redactor.finish();
-  hand_on(live, stream, text);
+  hand_on(live, stream, redactor.take(bytes));
 }
 
 void Broker::hand_on(Live& live, sandbox::Stream stream, const std::string& text) {

@@ -41,12 +41,16 @@ std::string to_base64(std::string_view bytes) {
   return text;
 }
 
-/// Both streams in one encoding: text if both are, else base64 of the bytes as they are.
+/// Both streams in one encoding: text if both are, else base64 of the bytes. Redacted either way, or one stray byte
+/// would carry every secret out.
 void put_output(json::object& out, const Execution& execution) {
   const auto texts = {whole(execution.out), whole(execution.err)};
   bool binary = false;
   for (const auto& text : texts) binary = binary || valid_utf8(text) != text;
-  const auto shown = [&](const std::string& bytes) { return binary ? to_base64(bytes) : engine::redact(bytes); };
+  const auto shown = [&](const std::string& bytes) {
+    const auto redacted = engine::redact(bytes);
+    return binary ? to_base64(redacted) : redacted;
+  };
   out["stdout"] = json_text(shown(whole(execution.out)));
   out["stderr"] = json_text(shown(whole(execution.err)));
   out["encoding"] = binary ? "base64" : "utf-8";

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { inPlace } from './place.mjs';
+import { inPlace, inventedToken } from './place.mjs';
 
 function withFiles(body) {
   return inPlace((place) => {
@@ -53,6 +53,19 @@ test('stdin is passed on when asked for, and output comes on its own stream', ()
   const done = place.run(['exec', '--stdin', '--', 'cat'], { input: 'through\n' });
   assert.equal(done.out, 'through\n');
   assert.equal(place.json(['exec', '--json', '--', 'ls', 'missing']).stdout, '');
+}));
+
+test('an attack: a byte that is no text does not carry a secret past redaction', () => withFiles((place) => {
+  const token = inventedToken();
+  writeFileSync(join(place.root, 'blob.bin'), Buffer.from([0xff, 0xfe, 0x00]));
+  place.write('notes.txt', `the token ${token}\n`);
+  const done = place.json(['exec', '--json', '--', 'cat', 'blob.bin', 'notes.txt']);
+  assert.equal(done.encoding, 'base64');
+  const bytes = Buffer.from(done.stdout, 'base64');
+  assert.equal(bytes[0], 0xff);
+  assert.ok(bytes.includes('the token '));
+  assert.ok(!bytes.includes(token.slice(6)));
+  assert.ok(done.outputSignals.some(({ rule }) => rule === 'secret-literal'));
 }));
 
 test('a low change is applied with --apply, and undone', () => withFiles((place) => {
