@@ -62,6 +62,20 @@ json::object json_rule(const engine::PolicyRule& rule) {
   return out;
 }
 
+json::object json_own_rule(const engine::OwnRule& rule) {
+  json::object out;
+  out["id"] = json_text(rule.id);
+  out["pattern"] = json_text(rule.pattern);
+  if (!rule.paths.empty()) out["paths"] = json_texts(rule.paths);
+  if (!rule.exclude.empty()) out["exclude"] = json_texts(rule.exclude);
+  out["on"] = engine::name_of(rule.on);
+  out["weight"] = rule.weight;
+  out["severity"] = engine::name_of(rule.severity);
+  out["message"] = json_text(rule.message);
+  if (!rule.cwe.empty()) out["cwe"] = json_texts(rule.cwe);
+  return out;
+}
+
 json::object json_sandbox(const Policy& policy) {
   json::object limits;
   for (const auto& [name, value] : policy.limits) limits[name] = json_text(value);
@@ -113,6 +127,14 @@ std::string rule_text(const engine::PolicyRule& rule) {
   return text;
 }
 
+std::string own_rule_text(const engine::OwnRule& rule) {
+  auto text = std::string(engine::name_of(rule.on)) + " lines with /" + rule.pattern + "/";
+  if (!rule.paths.empty()) text += " in " + listed(rule.paths);
+  if (!rule.exclude.empty()) text += " but not in " + listed(rule.exclude);
+  return text + ": " + rule.message + " (" + std::to_string(rule.weight) + " points, " +
+         std::string(engine::name_of(rule.severity)) + ")";
+}
+
 std::vector<PolicyRow> policy_rows(const Policy& policy) {
   std::vector<PolicyRow> rows;
   const auto add = [&](const std::string& key, std::string value) {
@@ -132,6 +154,8 @@ std::vector<PolicyRow> policy_rows(const Policy& policy) {
   add("review.expiry", format_duration_ms(policy.review_expiry_ms));
   if (policy.allow_policy_only_runner) add("allow_policy_only_runner", "true");
   for (const auto& rule : policy.rules) rows.push_back({"rule " + rule.id, rule_text(rule), origin_text(rule.origin)});
+  for (const auto& rule : policy.own_rules.list())
+    rows.push_back({"diff rule " + engine::signal_id(rule), own_rule_text(rule), origin_text(rule.origin)});
   return rows;
 }
 
@@ -148,6 +172,9 @@ json::object json_policy(const Policy& policy) {
   json::array rules;
   for (const auto& rule : policy.rules) rules.emplace_back(json_rule(rule));
   out["rules"] = std::move(rules);
+  json::array own;
+  for (const auto& rule : policy.own_rules.list()) own.emplace_back(json_own_rule(rule));
+  out["diff_rules"] = std::move(own);
   out["sandbox"] = json_sandbox(policy);
   out["network"] = json::object{{"allow", json_texts(policy.network_allow)}};
   out["review"] = json::object{{"sample_rate", policy.sample_rate}, {"expiry_ms", policy.review_expiry_ms}};

@@ -29,6 +29,8 @@ boost::json::array json_restrictions(const engine::Policy& policy);
 
 /// `deny  terraform apply`, without the id.
 std::string rule_text(const engine::PolicyRule& rule);
+/// `added lines with /pattern/ in src/**: message (40 points, medium)`.
+std::string own_rule_text(const engine::OwnRule& rule);
 std::string origin_text(const engine::Origin& origin);
 
 }  // namespace escrow::server

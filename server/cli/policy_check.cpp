@@ -89,7 +89,7 @@ void print_text(const Checked& checked, const Style& style) {
   if (!checked.parsed.problems.empty()) return;
   const auto& layer = checked.parsed.layer;
   put(checked.file + ": " + style.paint(Tone::green, "ok") + ", " + std::string(engine::name_of(layer.kind)) +
-      " layer, " + counted(layer.rules.size(), "rule") + "\n");
+      " layer, " + counted(layer.rules.size(), "rule") + ", " + counted(layer.own_rules.size(), "diff rule") + "\n");
 }
 
 int run_check(const CheckOptions& options) {

@@ -10,6 +10,8 @@
 
 #include "engine/action.h"
 #include "engine/grant.h"
+#include "engine/own_rules.h"
+#include "engine/redact.h"
 #include "engine/shell.h"
 #include "server/units.h"
 
@@ -19,6 +21,7 @@
 namespace escrow::server {
 namespace {
 
+using engine::OwnRule;
 using engine::PolicyLayer;
 using engine::PolicyRule;
 using engine::RiskBand;
@@ -86,6 +89,7 @@ class Reader {
              {"always_on", [this](auto& v, auto& p) { always_on(v, p); }},
              {"checks", [this](auto& v, auto& p) { checks(v, p); }},
              {"rules", [this](auto& v, auto& p) { rules(v, p); }},
+             {"diff_rules", [this](auto& v, auto& p) { diff_rules(v, p); }},
              {"sandbox", [this](auto& v, auto& p) { sandbox(v, p); }},
              {"network", [this](auto& v, auto& p) { network(v, p); }},
              {"review", [this](auto& v, auto& p) { review(v, p); }},
@@ -354,6 +358,144 @@ class Reader {
     words.scope = engine::Scope::user;
     words.max_autonomy = engine::Autonomy::high;
     return engine::covers(words, engine::ShellAction{.command = command, .cwd = {}}, {});
+  }
+
+  // ---- rules about the lines of a change
+
+  void diff_rules(const YAML::Node& node, const std::string& path) {
+    if (node.IsNull() || !expect(node.IsSequence(), node, path, "a list of rules")) return;
+    if (node.size() > engine::kMaxOwnRules) {
+      problem(node, path + ": holds " + std::to_string(node.size()) + " rules; at most " +
+                        std::to_string(engine::kMaxOwnRules) + " are allowed in a file");
+      return;
+    }
+    std::set<std::string> ids;
+    for (const auto& item : node) {
+      auto rule = read_own_rule(item, path + "[" + std::to_string(layer_.own_rules.size()) + "]");
+      if (!rule.id.empty() && !ids.insert(rule.id).second) {
+        problem(item, "two diff rules are called \"" + rule.id + "\"; ids are unique, since signals name them");
+      }
+      layer_.own_rules.push_back(std::move(rule));
+    }
+  }
+
+  OwnRule read_own_rule(const YAML::Node& node, const std::string& path) {
+    OwnRule rule;
+    rule.origin = {layer_.kind, layer_.file, node.Mark().line + 1};
+    std::optional<engine::LineSide> side;
+    std::optional<engine::Level> severity;
+    section(node, path,
+            {{"id", [&](auto& v, auto& p) { text(v, p, rule.id); }},
+             {"pattern", [&](auto& v, auto& p) { pattern(v, p, rule.pattern); }},
+             {"paths", [&](auto& v, auto& p) { globs(v, p, rule.paths); }},
+             {"exclude", [&](auto& v, auto& p) { globs(v, p, rule.exclude); }},
+             {"on", [&](auto& v, auto& p) { enumerator(v, p, side); }},
+             {"weight", [&](auto& v, auto& p) { whole_number(v, p, 1, 100, rule.weight); }},
+             {"severity", [&](auto& v, auto& p) { severity_word(v, p, severity); }},
+             {"message", [&](auto& v, auto& p) { message(v, p, rule.message); }},
+             {"cwe", [&](auto& v, auto& p) { weaknesses(v, p, rule.cwe); }},
+             {"match", [&](auto& v, auto& p) { example_lines(v, p, rule.match); }},
+             {"not_match", [&](auto& v, auto& p) { example_lines(v, p, rule.not_match); }}});
+    if (!node.IsMap()) return rule;
+    rule.on = side.value_or(engine::LineSide::added);
+    rule.severity = severity.value_or(engine::severity_of_weight(rule.weight));
+    check_own_rule(node, path, rule);
+    return rule;
+  }
+
+  /// Keys whose value is wrong have had their problem; here it is about those that are not there.
+  void check_own_rule(const YAML::Node& node, const std::string& path, const OwnRule& rule) {
+    if (!is_identifier(rule.id)) {
+      problem(node, path + ": needs an id of letters, digits, `_`, `-` and `.`; signals name it `own.` and the id");
+    }
+    static constexpr std::pair<const char*, const char*> kNeeded[] = {
+        {"pattern", "a pattern: a regular expression, looked for in each line"},
+        {"weight", "a weight: the points it brings, 1 to 100 (from 31 alone medium, from 71 high)"},
+        {"message", "a message: one line that says what is wrong"}};
+    for (const auto& [key, what] : kNeeded) {
+      if (!node[key]) problem(node, path + ": needs " + what);
+    }
+    if (!rule.pattern.empty()) check_own_examples(node, rule);
+  }
+
+  void check_own_examples(const YAML::Node& node, const OwnRule& rule) {
+    const engine::OwnRules alone({rule});
+    const auto check = [&](const char* key, bool wanted, const char* complaint) {
+      const YAML::Node list = node[key];
+      if (!list || !list.IsSequence()) return;
+      for (const auto& item : list) {
+        if (!item.IsScalar() || alone.matching(rule.on, item.Scalar()).empty() != wanted) continue;
+        problem(item,
+                "diff rule \"" + rule.id + "\": its " + complaint + " by its pattern: " + item.Scalar().substr(0, 80));
+      }
+    };
+    check("match", true, "example is not matched");
+    check("not_match", false, "counter-example is matched");
+  }
+
+  void pattern(const YAML::Node& node, const std::string& path, std::string& out) {
+    std::string written;
+    if (!text(node, path, written)) return;
+    if (const auto fault = engine::pattern_fault(written)) {
+      problem(node, path + ": " + *fault);
+    } else {
+      out = std::move(written);
+    }
+  }
+
+  /// Relative to the repository, as `path_matches` reads them; `docs/` means all below it.
+  void globs(const YAML::Node& node, const std::string& path, std::vector<std::string>& out) {
+    texts(node, path, out);
+    if (out.size() > engine::kMaxRuleGlobs) {
+      problem(node, path + ": at most " + std::to_string(engine::kMaxRuleGlobs) + " globs are allowed here");
+    }
+    for (auto& glob : out) {
+      if (glob.size() > engine::kMaxGlobBytes || glob.starts_with('/') || glob.starts_with("./") ||
+          glob.find("..") != std::string::npos || glob.find_first_of("[]{}\\!") != std::string::npos) {
+        problem(node, path + ": \"" + glob.substr(0, 60) +
+                          "\" is no glob; allowed here: a path of the repository, as in src/**/*.py, *.sql or docs/, "
+                          "with * within a name and ** across directories");
+      }
+      if (glob.ends_with('/')) glob += "**";
+    }
+  }
+
+  void severity_word(const YAML::Node& node, const std::string& path, std::optional<engine::Level>& out) {
+    const auto value = node.IsScalar() ? engine::parse_enum<engine::Level>(node.Scalar()) : std::nullopt;
+    const bool fits = value && *value != engine::Level::none;
+    if (expect(fits, node, path, "one of low, medium, high, critical")) out = value;
+  }
+
+  /// It is shown to people and agents, beside what Escrow itself says.
+  void message(const YAML::Node& node, const std::string& path, std::string& out) {
+    constexpr std::size_t kLongest = 200;
+    std::string written;
+    if (!text(node, path, written)) return;
+    const bool plain = written.size() <= kLongest && engine::make_visible(written) == written &&
+                       written.find_first_of("\n\t") == std::string::npos;
+    if (plain) {
+      out = std::move(written);
+    } else {
+      problem(node, path + ": must be one line of at most " + std::to_string(kLongest) +
+                        " bytes, without control or invisible characters");
+    }
+  }
+
+  void weaknesses(const YAML::Node& node, const std::string& path, std::vector<std::string>& out) {
+    texts(node, path, out);
+    for (const auto& id : out) {
+      const bool fits = id.starts_with("CWE-") && id.size() > 4 && id.size() <= 9 &&
+                        id.find_first_not_of("0123456789", 4) == std::string::npos;
+      if (!fits) problem(node, path + ": \"" + id.substr(0, 60) + "\" is not a weakness such as CWE-798");
+    }
+  }
+
+  /// Lines of a file, without the mark of a diff; an empty one is a line too.
+  void example_lines(const YAML::Node& node, const std::string& path, std::vector<std::string>& out) {
+    if (node.IsNull() || !expect(node.IsSequence(), node, path, "a list of lines")) return;
+    for (const auto& item : node) {
+      if (expect(item.IsScalar(), item, path, "a line of text")) out.push_back(item.Scalar());
+    }
   }
 
   void host(const YAML::Node& node, const std::string& path, std::string& out) {

@@ -53,8 +53,8 @@ void must(bool holds, const char* what) {
 
 // ---- What is measured
 
-std::function<double()> scoring(std::string diff) {
-  return [diff = std::move(diff), policy = engine::builtin_policy()] {
+std::function<double()> scoring(std::string diff, engine::Policy policy = engine::builtin_policy()) {
+  return [diff = std::move(diff), policy = std::move(policy)] {
     const double began = now_ns();
     const engine::ParsedPatch change = engine::parse_diff(diff);
     const engine::PatchEvaluation verdict = engine::evaluate(change, {}, policy);
@@ -63,6 +63,22 @@ std::function<double()> scoring(std::string diff) {
     must(verdict.risk.score >= 0, "no score");
     return took;
   };
+}
+
+/// As many rules of one's own as a policy file may hold.
+engine::Policy policy_with_rules() {
+  engine::PolicyLayer layer;
+  for (std::size_t i = 0; i < engine::kMaxOwnRules; ++i) {
+    engine::OwnRule rule;
+    rule.id = "r" + std::to_string(i);
+    rule.pattern = "\\bforbidden" + std::to_string(i) + "_\\w+\\(";
+    rule.paths = {"src/**"};
+    rule.weight = 40;
+    rule.severity = engine::Level::medium;
+    rule.message = "not here";
+    layer.own_rules.push_back(std::move(rule));
+  }
+  return engine::merge_layers({layer});
 }
 
 std::function<double()> classifying() {
@@ -187,6 +203,7 @@ std::vector<Task> make_tasks(const Setting& setting) {
   add("score 60", scoring(make_diff(60, kSeed)), 20, 1);
   add("score 1000", scoring(make_diff(1'000, kSeed)), 4, 1);
   add("score 10000", scoring(make_diff(10'000, kSeed)), 2, 1);
+  add("score own", scoring(make_diff(10'000, kSeed), policy_with_rules()), 2, 1);
   add("score 100000", scoring(make_diff(100'000, kSeed)), 1, 4);
   add("classify", classifying(), typical_commands().size(), 1);
   add(
@@ -296,6 +313,7 @@ constexpr Line kLines[] = {
     {"score, 1,000-line diff, in-process", "score 1000", ""},
     {"score, 10,000-line diff, in-process", "score 10000", "<= 5 ms; <= 11 x", "score 1000", "1,000 lines"},
     {"score, 100,000-line diff, in-process", "score 100000", "<= 11 x", "score 10000", "10,000 lines"},
+    {"score, 10,000-line diff, 100 rules of one's own", "score own", "", "score 10000", "without"},
     {"score, 10,000-line diff, whole process", "score process", "<= 15 ms", "spawn", "posix_spawn"},
     {"classify one command, in-process", "classify", "<= 60 us"},
     {"classify one command, whole process", "classify process", "<= 6 ms", "spawn", "posix_spawn"},

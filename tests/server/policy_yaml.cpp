@@ -81,7 +81,7 @@ TEST_CASE("a problem names its place, what is wrong, and what is allowed there")
   const Refusal refusals[] = {
       {"mdoe: enforce",
        "p.yaml:1:1: unknown key \"mdoe\" in the policy; allowed here: allow_policy_only_runner, always_on, "
-       "autonomy, checks, mode, network, review, risk_bands, rules, sandbox, version\n"},
+       "autonomy, checks, diff_rules, mode, network, review, risk_bands, rules, sandbox, version\n"},
       {"mode: strict", "p.yaml:1:7: mode: expected one of enforce, observe, disabled, found \"strict\"\n"},
       {"version: 2", "p.yaml:1:10: version: expected 1, the only version this Escrow reads, found \"2\"\n"},
       {"mode: enforce\nmode: observe", "p.yaml:2:1: \"mode\" appears twice in the policy; keep one\n"},
@@ -135,6 +135,102 @@ TEST_CASE("a rule whose own example it does not match is refused") {
         "p.yaml:2:64: rule \"push\": its counter-example \"git push origin\" is matched by git push\n");
   CHECK(problems_of("rules:\n  - { id: push, effect: deny, command: [git, push], match: [\"cd x && git push\"] }")
             .empty());
+}
+
+TEST_CASE("a rule about the lines of a change is read whole") {
+  const auto layer = layer_of(R"(
+diff_rules:
+  - id: no-print
+    pattern: '\bprint\('
+    paths: ["src/**/*.py", scripts/]
+    exclude: ["*_test.py"]
+    weight: 40
+    message: print is not logging
+    cwe: [CWE-532]
+    match: ["print(user)", "  print('x')"]
+    not_match: ["logger.sprint(1)", ""]
+  - { id: keep-audit, on: removed, pattern: 'audit\(', weight: 80, severity: critical, message: an audit call is gone }
+)");
+  REQUIRE(layer.own_rules.size() == 2);
+  const auto& rule = layer.own_rules[0];
+  CHECK(rule.id == "no-print");
+  CHECK(rule.pattern == R"(\bprint\()");
+  CHECK(rule.paths == std::vector<std::string>{"src/**/*.py", "scripts/**"});
+  CHECK(rule.exclude == std::vector<std::string>{"*_test.py"});
+  CHECK(rule.on == engine::LineSide::added);
+  CHECK(rule.weight == 40);
+  CHECK(rule.severity == engine::Level::medium);
+  CHECK(rule.message == "print is not logging");
+  CHECK(rule.cwe == std::vector<std::string>{"CWE-532"});
+  CHECK(rule.not_match.size() == 2);
+  CHECK(rule.origin == engine::Origin{engine::LayerKind::user, "p.yaml", 3});
+  CHECK(layer.own_rules[1].on == engine::LineSide::removed);
+  CHECK(layer.own_rules[1].severity == engine::Level::critical);
+}
+
+TEST_CASE("a diff rule that would not do what its author believes is refused with its place") {
+  const std::string head = "diff_rules:\n  - { id: r, weight: 9, message: m, ";
+  const Refusal refusals[] = {
+      {"pattern: '(x' }",
+       "p.yaml:2:46: diff_rules[0].pattern: cannot be read (missing ): (x); allowed here: a regular expression of RE2, "
+       "which has no look-around and no back-references\n"},
+      {"pattern: 'x*' }",
+       "p.yaml:2:46: diff_rules[0].pattern: is found in an empty line, so in every line; `.` is for any text\n"},
+      {"pattern: x, match: [axb, y] }", "p.yaml:2:62: diff rule \"r\": its example is not matched by its pattern: y\n"},
+      {"pattern: x, not_match: [y, axb] }",
+       "p.yaml:2:66: diff rule \"r\": its counter-example is matched by its pattern: axb\n"},
+      {"pattern: x, on: changed }",
+       "p.yaml:2:53: diff_rules[0].on: expected one of added, removed, found \"changed\"\n"},
+      {"pattern: x, severity: none }",
+       "p.yaml:2:59: diff_rules[0].severity: expected one of low, medium, high, critical, found \"none\"\n"},
+      {"pattern: x, effect: deny }",
+       "p.yaml:2:49: unknown key \"effect\" in diff_rules[0]; allowed here: cwe, exclude, id, match, message, "
+       "not_match, "
+       "on, paths, pattern, severity, weight\n"},
+      {"pattern: x, paths: [/etc/**] }",
+       "p.yaml:2:56: diff_rules[0].paths: \"/etc/**\" is no glob; allowed here: a path of the repository, as in "
+       "src/**/*.py, *.sql or docs/, with * within a name and ** across directories\n"},
+      {"pattern: x, cwe: [532] }", "p.yaml:2:54: diff_rules[0].cwe: \"532\" is not a weakness such as CWE-798\n"},
+  };
+  for (const auto& [rest, message] : refusals) {
+    CAPTURE(rest);
+    CHECK(problems_of(head + rest) == message);
+  }
+  CHECK(problems_of("diff_rules:\n  - { id: r }") ==
+        "p.yaml:2:5: diff_rules[0]: needs a pattern: a regular expression, looked for in each line\n"
+        "p.yaml:2:5: diff_rules[0]: needs a weight: the points it brings, 1 to 100 (from 31 alone medium, from 71 "
+        "high)\n"
+        "p.yaml:2:5: diff_rules[0]: needs a message: one line that says what is wrong\n");
+  CHECK(problems_of("diff_rules:\n  - { id: r, pattern: x, weight: 101, message: m }") ==
+        "p.yaml:2:34: diff_rules[0].weight: expected a whole number from 1 to 100, found \"101\"\n");
+  CHECK(problems_of("diff_rules:\n  - { pattern: x, weight: 1, message: m }") ==
+        "p.yaml:2:5: diff_rules[0]: needs an id of letters, digits, `_`, `-` and `.`; signals name it `own.` and the "
+        "id\n");
+  CHECK(problems_of("diff_rules:\n  - { id: r, pattern: x, weight: 1, message: m }\n"
+                    "  - { id: r, pattern: y, weight: 1, message: m }") ==
+        "p.yaml:3:5: two diff rules are called \"r\"; ids are unique, since signals name them\n");
+}
+
+TEST_CASE("attack: a rule's message cannot bring hidden text, escapes or a second line to who reads it") {
+  for (const char* written : {R"("a\nb")", R"("red \e[31m")", R"("x\u202Ey")", R"("\U000E0041")", R"("a\u200Bb")"}) {
+    CAPTURE(written);
+    CHECK(problems_of(std::string("diff_rules:\n  - { id: r, pattern: x, weight: 1, message: ") + written + " }") ==
+          "p.yaml:2:46: diff_rules[0].message: must be one line of at most 200 bytes, without control or invisible "
+          "characters\n");
+  }
+}
+
+TEST_CASE("attack: a file of thousands of rules or of patterns that explode is refused, not worked through") {
+  std::string many = "diff_rules:\n";
+  for (std::size_t i = 0; i <= engine::kMaxOwnRules; ++i)
+    many += "  - { id: r" + std::to_string(i) + ", pattern: x, weight: 1, message: m }\n";
+  CHECK(problems_of(many) == "p.yaml:2:3: diff_rules: holds 101 rules; at most 100 are allowed in a file\n");
+  for (const char* pattern : {"((x{100}){100}){100}", "(.{1000}){1000}"}) {
+    CAPTURE(pattern);
+    const auto problems =
+        problems_of(std::string("diff_rules:\n  - { id: r, weight: 1, message: m, pattern: '") + pattern + "' }");
+    CHECK(problems.find("diff_rules[0].pattern: cannot be read") != std::string::npos);
+  }
 }
 
 TEST_CASE("an attack: a byte that ends the YAML early cannot hide the rest of the file") {
