@@ -138,7 +138,7 @@ TEST_CASE("a rule whose own example it does not match is refused") {
 }
 
 TEST_CASE("a rule about the lines of a change is read whole") {
-  const auto layer = layer_of(R"(
+  const auto layer = layer_of(R"yaml(
 diff_rules:
   - id: no-print
     pattern: '\bprint\('
@@ -150,7 +150,7 @@ diff_rules:
     match: ["print(user)", "  print('x')"]
     not_match: ["logger.sprint(1)", ""]
   - { id: keep-audit, on: removed, pattern: 'audit\(', weight: 80, severity: critical, message: an audit call is gone }
-)");
+)yaml");
   REQUIRE(layer.own_rules.size() == 2);
   const auto& rule = layer.own_rules[0];
   CHECK(rule.id == "no-print");
@@ -178,7 +178,7 @@ TEST_CASE("a diff rule that would not do what its author believes is refused wit
        "p.yaml:2:46: diff_rules[0].pattern: is found in an empty line, so in every line; `.` is for any text\n"},
       {"pattern: x, match: [axb, y] }", "p.yaml:2:62: diff rule \"r\": its example is not matched by its pattern: y\n"},
       {"pattern: x, not_match: [y, axb] }",
-       "p.yaml:2:66: diff rule \"r\": its counter-example is matched by its pattern: axb\n"},
+       "p.yaml:2:64: diff rule \"r\": its counter-example is matched by its pattern: axb\n"},
       {"pattern: x, on: changed }",
        "p.yaml:2:53: diff_rules[0].on: expected one of added, removed, found \"changed\"\n"},
       {"pattern: x, severity: none }",
