@@ -258,6 +258,17 @@ TEST_CASE("the bands of the policy decide the lane; a gap or an overlap goes to 
   }
 }
 
+TEST_CASE("rules of context do not move a change over the policy's bands either") {
+  PolicyLayer layer;
+  layer.risk_bands["low"] = {std::nullopt, 10, {}, false, true};
+  layer.own_rules = {own_rule("r", "needle", 8)};
+  const PatchEvaluation verdict =
+      evaluate(parse_diff(make_diff("a.txt", "+needle\n")), PatchContext{.confidence = 0.0}, merge_layers({layer}));
+  CHECK(verdict.risk.signals.size() == 2);
+  CHECK(verdict.risk.score == 10);
+  CHECK(verdict.lane == Lane::low);
+}
+
 TEST_CASE("attack: bands that begin late do not let an unreadable change through") {
   PolicyLayer layer;
   layer.risk_bands["low"] = {std::nullopt, 90, {}, false, true};
