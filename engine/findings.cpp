@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/diff_rule_table.h"
+#include "engine/text.h"
 
 namespace escrow::engine {
 namespace {
@@ -41,16 +42,6 @@ double factor_of(const Finding& finding, const PathFacts& facts) {
   }
   if (is_in(finding.rule, kFileRules)) return facts.has(kTest) ? kElsewhere : 1;
   return 1;
-}
-
-std::vector<std::string> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t blank = std::min(text.find(' '), text.size());
-    words.emplace_back(text.substr(0, blank));
-    text.remove_prefix(std::min(blank + 1, text.size()));
-  }
-  return words;
 }
 
 auto place_of(const Signal& signal) {

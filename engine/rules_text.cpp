@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/rules.h"
+#include "engine/text.h"
 #include "engine/unicode_scan.h"
 
 namespace escrow::engine {

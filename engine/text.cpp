@@ -26,4 +26,14 @@ bool ends_in_any(std::string_view text, std::initializer_list<std::string_view> 
   return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return text.ends_with(end); });
 }
 
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t blank = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, blank));
+    text.remove_prefix(std::min(blank + 1, text.size()));
+  }
+  return words;
+}
+
 }  // namespace escrow::engine
