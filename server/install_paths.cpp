@@ -10,7 +10,9 @@ InstallPaths install_paths_of(const std::string& self) {
   const auto directory = fs::path(self).parent_path();
   const bool in_libexec = directory.filename() == "escrow" && directory.parent_path().filename() == "libexec";
   const auto prefix = in_libexec ? directory.parent_path().parent_path() : directory.parent_path();
-  return {.program = (prefix / "bin" / "escrow").string(), .libexec_dir = (prefix / "libexec" / "escrow").string()};
+  return {.program = (prefix / "bin" / "escrow").string(),
+          .libexec_dir = (prefix / "libexec" / "escrow").string(),
+          .rules_dir = (prefix / "share" / "doc" / "escrow" / "rules").string()};
 }
 
 Result<InstallPaths> find_install_paths() {

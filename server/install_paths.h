@@ -13,6 +13,7 @@ namespace escrow::server {
 struct InstallPaths {
   std::string program;      ///< absolute path of bin/escrow, whichever of the programs is running
   std::string libexec_dir;  ///< holds escrow-server, escrow-launcher and escrow-runner
+  std::string rules_dir;    ///< holds the rule pages, one a file; may be missing where only the programs were moved
 };
 
 /// From /proc/self/exe. An `io` error where /proc is not mounted.

@@ -9,6 +9,8 @@ void add_all(CommandTree& tree) {
   add_exec(tree);
   add_score(tree);
   add_classify(tree);
+  add_evaluate(tree);
+  add_rules(tree);
   add_review(tree);
   add_grants(tree);
   add_policy(tree);

@@ -42,10 +42,11 @@ struct CommandTree {
 
 // Registering only describes: nothing is opened, read or started before `run`.
 void add_lsp(CommandTree& tree);
-void add_lsp(CommandTree& tree);
 void add_exec(CommandTree& tree);
 void add_score(CommandTree& tree);
 void add_classify(CommandTree& tree);
+void add_evaluate(CommandTree& tree);
+void add_rules(CommandTree& tree);
 void add_review(CommandTree& tree);
 void add_grants(CommandTree& tree);
 void add_policy(CommandTree& tree);

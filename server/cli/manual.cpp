@@ -27,7 +27,9 @@ An answer was given, whatever it is.
 .TP
 .B 1
 .B \-\-fail\-on
-was met; a policy file has problems; the log does not verify; no sandbox can be set up
+was met; a policy file has problems; the log does not verify; a figure is worse than in the baseline
+.RB ( evaluate );
+no sandbox can be set up
 .RB ( doctor ).
 .TP
 .B 2

@@ -44,8 +44,8 @@ CLI::Option* add_texts(CLI::App& app, const std::string& name, std::vector<std::
   return app.add_option(name, values, description)->option_text(placeholder)->allow_extra_args(false);
 }
 
-void add_output_options(CLI::App& app, OutputOptions& options) {
-  add_choice(app, "--format", options.format, {"text", "json"}, "how to print the answer (text)");
+void add_output_options(CLI::App& app, OutputOptions& options, const std::vector<std::string>& formats) {
+  add_choice(app, "--format", options.format, formats, "how to print the answer (text)");
   app.add_flag("--json", options.json, "short for --format json");
   app.add_flag("--no-color", options.no_color, "no colours (also: NO_COLOR set)");
 }

@@ -25,8 +25,9 @@ struct OutputOptions {
   Style style() const;
 };
 
-/// `--format`, `--json`, `--no-color`.
-void add_output_options(CLI::App& app, OutputOptions& options);
+/// `--format` (one of `formats`), `--json`, `--no-color`.
+void add_output_options(CLI::App& app, OutputOptions& options,
+                        const std::vector<std::string>& formats = {"text", "json"});
 
 /// An option with a closed set of values: checked, shown in the help, completed by the shells.
 CLI::Option* add_choice(CLI::App& app, const std::string& name, std::string& value,

@@ -12,6 +12,7 @@
 #include "server/cli/input.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
+#include "server/cli/sarif.h"
 #include "server/cli/workplace.h"
 #include "server/json_out.h"
 
@@ -134,6 +135,8 @@ int run_score(const ScoreOptions& options) {
   scored.verdict = engine::evaluate(scored.change, engine::PatchContext{options.confidence}, place->policy);
   if (options.output.as_json()) {
     print_json(scored);
+  } else if (options.output.format == "sarif") {
+    put_json(sarif_log(scored.change, scored.verdict, options.file == "-" ? std::string() : options.file));
   } else {
     print_text(scored, options, place->policy);
   }
@@ -151,7 +154,7 @@ void add_score(CommandTree& tree) {
       ->option_text("F");
   add_choice(*app, "--fail-on", options->fail_on, {"medium", "high", "critical"},
              "exit 1 from this lane (or the level critical) on");
-  add_output_options(*app, options->output);
+  add_output_options(*app, options->output, {"text", "json", "sarif"});
   tree.commands.push_back({"score", app, [options] { return run_score(*options); }});
 }
 

@@ -47,6 +47,7 @@ std::vector<std::string> texts(const Names& names) {
 LspServer::LspServer(boost::asio::io_context& loop, Binder& binder, Options options)
     : options_(std::move(options)), session_{.loop = loop} {
   session_.libexec_dir = options_.libexec_dir;
+  session_.rules_dir = options_.rules_dir;
   session_.version = options_.version;
   binder.request("initialize", this, &LspServer::initialize);
   binder.notification<protocol::NoParams>("initialized", [this](const protocol::NoParams&) { view_.refresh(); });

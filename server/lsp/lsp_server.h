@@ -25,6 +25,7 @@ class LspServer {
   struct Options {
     std::string version;
     std::string libexec_dir;
+    std::string rules_dir;
     Environment environment;
     std::string home;
     /// The seam for tests; empty: the executor of this platform.

@@ -6,6 +6,8 @@
 #include <boost/asio/io_context.hpp>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "server/install_paths.h"
 #include "server/lsp/binder.h"
@@ -18,6 +20,11 @@ namespace {
 
 /// How long the last answers may take to leave when the client is gone or slow.
 constexpr std::chrono::milliseconds kFlushPatience{500};
+
+std::string directory_or_none(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ? path : std::string();
+}
 
 }  // namespace
 
@@ -40,6 +47,7 @@ int run(const std::string& version) {
   LspServer server(loop, binder,
                    {.version = version,
                     .libexec_dir = paths->libexec_dir,
+                    .rules_dir = directory_or_none(paths->rules_dir),
                     .environment = process_environment(),
                     .home = home == nullptr ? std::string() : std::string(home),
                     .make_executor = {}});

@@ -29,6 +29,7 @@ struct Session {
   ClientFacts client = {};
   Places places = {};
   std::string libexec_dir = {};
+  std::string rules_dir = {};  ///< of the rule pages; empty if they are not installed
   std::string version = {};
   const sandbox::Probe* probe = nullptr;
   std::unique_ptr<UserTree> tree = nullptr;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "engine/explain.h"
 #include "engine/redact.h"
 #include "protocol/error_codes.h"
 #include "server/lsp/positions.h"
@@ -438,11 +439,25 @@ protocol::ExecuteExitedParams to_wire(const Session& session, const FinishedExec
   return wire;
 }
 
+namespace {
+
+/// The page of a rule, or of the category that a clause names. A rule of the person's own has none.
+std::optional<protocol::CodeDescription> page_of(const Session& session, std::string_view code) {
+  constexpr std::string_view kClausePrefix = "command.";
+  if (code.starts_with(kClausePrefix)) code.remove_prefix(kClausePrefix.size());
+  if (!session.client.code_description || session.rules_dir.empty()) return std::nullopt;
+  if (engine::find_rule_text(code) == nullptr) return std::nullopt;
+  return protocol::CodeDescription{.href = to_uri(session.rules_dir + "/" + std::string(code) + ".md")};
+}
+
+}  // namespace
+
 protocol::Diagnostic to_wire(const Session& session, const Finding& finding, const std::string& text) {
   protocol::Diagnostic wire;
   wire.range = lines_range(session, text, finding.line, finding.end_line);
   wire.severity = severity_to_wire(finding.severity);
   wire.code = finding.rule;
+  wire.codeDescription = page_of(session, finding.rule);
   wire.source = "escrow";
   wire.message = engine::one_line(finding.message, 400);
   boost::json::object data;

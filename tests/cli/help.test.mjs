@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { inPlace } from './place.mjs';
 
-const commands = ['lsp', 'exec', 'score', 'classify', 'review', 'grants', 'policy', 'audit', 'doctor'];
+const commands = ['lsp', 'exec', 'score', 'classify', 'evaluate', 'rules', 'review', 'grants', 'policy', 'audit', 'doctor'];
 
 test('help and version are answers on stdout', () => inPlace((place) => {
   const help = place.run(['--help']);
@@ -31,7 +31,7 @@ test('an answer that does not reach stdout is a fault', { skip: process.platform
 
 test('every command and option of the parser is in the man page', () => inPlace((place) => {
   const page = place.run(['man']).out.replaceAll('\\-', '-');
-  for (const command of ['exec', 'score', 'classify', 'review approve', 'grants allow', 'policy explain', 'audit verify']) {
+  for (const command of ['exec', 'score', 'classify', 'evaluate', 'rules', 'review approve', 'grants allow', 'policy explain', 'audit verify']) {
     assert.match(page, new RegExp(`^\\.SS .*escrow ${command}`, 'm'));
     const help = place.run([...command.split(' '), '--help']).out;
     for (const [option] of help.matchAll(/--[a-z][a-z-]+/g)) assert.ok(option === '--help' || page.includes(option), `${command} ${option}`);
@@ -54,7 +54,7 @@ test('bash completes commands, options, their values and files', () => inPlace((
   place.write('change.diff', '');
   assert.deepEqual(complete(place, 'escrow cl'), ['classify']);
   assert.deepEqual(complete(place, 'escrow grants re'), ['revoke']);
-  assert.deepEqual(complete(place, 'escrow score --format '), ['text', 'json']);
+  assert.deepEqual(complete(place, 'escrow score --format '), ['text', 'json', 'sarif']);
   assert.ok(complete(place, 'escrow policy explain --').includes('--venue'));
   assert.deepEqual(complete(place, 'escrow policy explain --venue h'), ['host']);
   assert.ok(complete(place, 'escrow score ch').includes('change.diff'));

@@ -10,6 +10,7 @@ TEST_CASE("the parts are found from the program's own place, wherever the tree w
   CHECK(install_paths_of("/usr/bin/escrow").libexec_dir == "/usr/libexec/escrow");
   CHECK(install_paths_of("/home/ada/.local/bin/escrow").libexec_dir == "/home/ada/.local/libexec/escrow");
   CHECK(install_paths_of("/usr/libexec/escrow/escrow-server").libexec_dir == "/usr/libexec/escrow");
+  CHECK(install_paths_of("/usr/libexec/escrow/escrow-server").rules_dir == "/usr/share/doc/escrow/rules");
   CHECK(install_paths_of("/usr/libexec/escrow/escrow-server").program == "/usr/bin/escrow");
   CHECK(install_paths_of("/build/release/bin/escrow").libexec_dir == "/build/release/libexec/escrow");
 }
