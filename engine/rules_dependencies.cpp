@@ -33,6 +33,32 @@ bool is_unbounded(std::string_view spec) {
   return spec.empty() || regex.matches(spec);
 }
 
+/// The folder of a `path`, `file:` or `link:` source; empty if the source is something else.
+std::string_view local_folder(std::string_view spec) {
+  static const LazyRegex regex(R"re((?:\bpath\s*[=:]\s*["']|^["']?(?:file|link):)([^"',}\s]+))re");
+  static const LazyRegex elsewhere(R"re(\bgit\b|\burl\b|://|\bregistry\b)re");
+  return elsewhere.matches(spec) ? std::string_view() : regex.capture(spec);
+}
+
+/// A package of this very repository: the folder does not lead out of it.
+bool is_in_repository(const PathFacts& manifest, std::string_view spec) {
+  const std::string_view folder = local_folder(spec);
+  if (folder.empty() || folder[0] == '/' || folder[0] == '~' || folder.find(':') != std::string_view::npos)
+    return false;
+  auto depth = std::count(manifest.lower.begin(), manifest.lower.end(), '/');
+  for (std::size_t from = 0; from < folder.size();) {
+    const std::size_t slash = std::min(folder.find('/', from), folder.size());
+    const std::string_view part = folder.substr(from, slash - from);
+    if (part == "..")
+      --depth;
+    else if (!part.empty() && part != ".")
+      ++depth;
+    if (depth < 0) return false;
+    from = slash + 1;
+  }
+  return true;
+}
+
 const Dependency* find_before(const std::vector<Dependency>& all, const Dependency& added) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const Dependency& other) { return other.removed && other.name == added.name; });
@@ -89,13 +115,15 @@ void find_manifest_changes(const FileView& file, const HunkView& hunk, Findings&
   for (const Dependency& added : all) {
     if (!added.added) continue;
     const Dependency* before = find_before(all, added);
-    const bool foreign = foreign_source().matches(added.spec) && added.spec.find("workspace") == std::string::npos;
+    const bool foreign = foreign_source().matches(added.spec) && added.spec.find("workspace") == std::string::npos &&
+                         !is_in_repository(file.facts, added.spec);
     if (foreign && (before == nullptr || !foreign_source().matches(before->spec) || before->spec != added.spec)) {
       findings.add(file, {.rule = "dependency-suspicious",
                           .line = added.line,
                           .message = "`" + added.name + "` does not come from the registry"});
       continue;
     }
+    if (is_in_repository(file.facts, added.spec)) continue;
     if (before == nullptr) {
       judge_new(file, all, added, findings);
     } else {
@@ -107,7 +135,7 @@ void find_manifest_changes(const FileView& file, const HunkView& hunk, Findings&
 /// Redirections that no dependency line shows: other registries, replacements, direct URLs.
 void find_redirections(const FileView& file, const HunkView& hunk, Findings& findings) {
   static const LazyRegex redirect(
-      R"re(^\s*replace\s+\S+.*=>|^\s+\S+\s+(?:v\S+\s+)?=>\s+\S+|^\s*\[patch\.|^\s*(?:--)?(?:extra-)?index-url\s*[= ]\s*\S+|^\s*--find-links\s|^\s*-f\s+https?:|\bextra-index-url\s*=|^\s*source\s+["']http|^\s*\[\[(?:tool\.poetry\.)?source\]\]|^\s*(?:@[\w-]+:)?registry\s*=\s*\S+|^\s*npmRegistryServer\s*:|^\s*replace-with\s*=|\bdependency_links\b|\bmaven\s*\{\s*url|^\s*<url>https?:)re");
+      R"re(^\s*replace\s+\S+.*=>|^\s+[^\s"':]+\s+(?:v\S+\s+)?=>\s+\S+|^\s*\[patch\.|^\s*(?:--)?(?:extra-)?index-url\s*[= ]\s*\S+|^\s*--find-links\s|^\s*-f\s+https?:|\bextra-index-url\s*=|^\s*source\s+["']http|^\s*\[\[(?:tool\.poetry\.)?source\]\]|^\s*(?:@[\w-]+:)?registry\s*=\s*\S+|^\s*npmRegistryServer\s*:|^\s*replace-with\s*=|\bdependency_links\b|\bmaven\s*\{\s*url|^\s*<url>https?:)re");
   static const LazyRegex official(
       R"re(registry\.npmjs\.org|registry\.yarnpkg\.com|pypi\.org|files\.pythonhosted\.org|crates\.io|rubygems\.org|repo1?\.maven\.(?:apache\.)?org|repo\.maven\.apache\.org|proxy\.golang\.org|api\.nuget\.org|packagist\.org|plugins\.gradle\.org)re");
   static const LazyRegex fallback(R"re(extra-index-url)re");
@@ -152,15 +180,27 @@ void find_install_scripts(const FileView& file, const HunkView& hunk, Findings& 
   static const LazyRegex gem_hook(R"re(\.extensions\s*(?:=|<<)|\bGem\.(?:pre|post)_install\b)re");
   static const LazyRegex gyp_action(R"re("<!\(|"action"\s*:|'action'\s*:|"<!@\()re");
   static const LazyRegex process(
-      R"re(\bCommand::new\s*\(|\bos\.system\s*\(|\bsubprocess\.|\burlopen\s*\(|\brequests\.(?:get|post)|\bsystem\s*[( ]|`[^`]+`|\breqwest::|\bureq::|\bTcpStream\b)re");
+      R"re(\bCommand::new\s*\(|\bos\.system\s*\(|\bsubprocess\.|\burlopen\s*\(|\brequests\.(?:get|post)|\bsystem\s*[( ]|(?:^|[=(\s])`[^`]+`|\breqwest::|\bureq::|\bTcpStream\b)re");
   static const LazyRegex trusted_list(
       R"re("(?:trustedDependencies|onlyBuiltDependencies|allowScripts)"\s*:|\bignore-scripts\s*[=:]\s*false|\benableScripts\s*:\s*true)re");
+  static const LazyRegex rust_process(R"re(\bCommand::new\s*\([^)]*\)?|\breqwest::|\bureq::|\bTcpStream\b)re");
   const std::string_view name = base_name(file.facts.lower);
+  const auto starts_process = [&](std::string_view text) { return rust_process.matches(text); };
+  // A call that was there before is no new one.
+  const auto call_in = [&](std::string_view text) {
+    std::size_t begin = 0, end = 0;
+    return rust_process.find(text, 0, begin, end) ? text.substr(begin, end - begin) : std::string_view();
+  };
   for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
     const DiffLine& line = hunk.lines()[i];
     if (line.kind != LineKind::added) continue;
     const std::string text = hunk.text_of(i);
     bool runs = false;
+    const std::string_view call = name == "build.rs" ? call_in(text) : std::string_view();
+    const bool started_before =
+        !call.empty() && std::any_of(hunk.lines().begin(), hunk.lines().end(), [&](const DiffLine& other) {
+          return other.kind != LineKind::added && other.text.find(call) != std::string::npos;
+        });
     if (name == "package.json") {
       const std::string_view hook = npm_hook.capture(text);
       static const LazyRegex command(R"re(:\s*"([^"]*)")re");
@@ -175,7 +215,7 @@ void find_install_scripts(const FileView& file, const HunkView& hunk, Findings& 
     } else if (name == "binding.gyp") {
       runs = gyp_action.matches(text);
     } else if (name == "build.rs") {
-      runs = process.matches(text);
+      runs = starts_process(text) && !started_before;
     } else if (name == ".npmrc" || name == ".yarnrc.yml") {
       runs = trusted_list.matches(text);
     } else if (file.facts.lower.find("debian/") != std::string::npos) {

@@ -28,7 +28,7 @@ const LazyRegex& toothless_step() {
 /// In program text: a security scanner told to look away.
 const LazyRegex& silenced_scanner() {
   static const LazyRegex regex(
-      R"re(//\s*nolint\b(?::[\w,]*(?:gosec|errcheck|staticcheck))?|#\s*nosec\b|#\s*nosemgrep|//\s*nosemgrep|//\s*NOSONAR|#\s*NOSONAR|#\s*noqa\s*:\s*[^\n]*\bS\d{3}|eslint-disable[\w-]*[^\n]*\bsecurity/|eslint-disable[\w-]*[^\n]*no-(?:eval|implied-eval|new-func)|@SuppressWarnings\(\s*\{?\s*"(?:all|squid|java:S)|#\s*pragma:\s*allowlist secret|gitleaks:allow|trufflehog:ignore|#\s*checkov:skip|#\s*tfsec:ignore|#\s*trivy:ignore|#\s*kics-scan|brakeman:ignore|//\s*codeql\[|lgtm\[|#\s*zizmor:\s*ignore|@phpstan-ignore|rubocop:disable\s+Security|#\[allow\(unsafe_code\)\]|\bSCS\d{4}\b.*disable|#pragma\s+warning\s*\(?\s*disable)re");
+      R"re(//\s*nolint\s*(?:$|//|[^:\s])|//\s*nolint\s*:\s*[\w, ]*\b(?:all|gosec|govet|staticcheck|bodyclose|sqlclosecheck|bidichk)\b|#\s*nosec\b|#\s*nosemgrep|//\s*nosemgrep|//\s*NOSONAR|#\s*NOSONAR|#\s*noqa\s*:\s*[^\n]*\bS\d{3}|eslint-disable[\w-]*[^\n]*\bsecurity/|eslint-disable[\w-]*[^\n]*no-(?:eval|implied-eval|new-func)|@SuppressWarnings\(\s*\{?\s*"(?:all|squid|java:S)|#\s*pragma:\s*allowlist secret|gitleaks:allow|trufflehog:ignore|#\s*checkov:skip|#\s*tfsec:ignore|#\s*trivy:ignore|#\s*kics-scan|brakeman:ignore|//\s*codeql\[|lgtm\[|#\s*zizmor:\s*ignore|@phpstan-ignore|rubocop:disable\s+Security|#\[allow\(unsafe_code\)\]|\bSCS\d{4}\b.*disable|#pragma\s+warning\s*\(?\s*disable)re");
   return regex;
 }
 
@@ -129,6 +129,7 @@ void find_removed_steps(const FileView& file, Findings& findings) {
 void find_loosened_configuration(const FileView& file, Findings& findings) {
   static const LazyRegex off(
       R"re(["']?[\w@/-]+["']?\s*:\s*(?:\[\s*)?["']?(?:off|0|false|ignore|disabled?)\b|\b(?:enabled?|open-pull-requests-limit)\s*:\s*(?:false|0)\b|\bdisable(?:d|-all)?\s*[:=]|\bexclude\w*\s*[:=]|\bignore\w*\s*[:=]|\bskips?\s*[:=]|^\s*-\s+(?:gosec|errcheck|govet|staticcheck|security)|^CVE-|^[A-Z]+-\d+|"off")re");
+  static const LazyRegex no_updates(R"re(\benabled?\s*:\s*false|\bopen-pull-requests-limit\s*:\s*0\b)re");
   const std::string_view name = base_name(file.facts.lower);
   const bool owners = name == "codeowners";
   if (!owners && !is_linter_config(name)) return;
@@ -141,7 +142,9 @@ void find_loosened_configuration(const FileView& file, Findings& findings) {
         balance += line.kind == LineKind::added ? 1 : -1;
         if (line.kind == LineKind::removed && at == 0) at = line.new_line;
       }
-      if (!owners && line.kind == LineKind::added && off.matches(line.text)) {
+      // Which updates a bot leaves to people is a choice; that it makes none at all is not.
+      const LazyRegex& loosened = name == "dependabot.yml" ? no_updates : off;
+      if (!owners && line.kind == LineKind::added && loosened.matches(line.text)) {
         findings.add(file, {.rule = "ci-check-disabled",
                             .line = line.new_line,
                             .message = "a rule of the linter or scanner is loosened"});

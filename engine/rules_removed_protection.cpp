@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/lazy_regex.h"
+#include "engine/removed_protection.h"
 #include "engine/rules.h"
 #include "engine/text.h"
 
@@ -27,7 +28,7 @@ constexpr int kGenericWeight = 35;
 const LazyRegex& auth_word() {
   static const LazyRegex regex(
       R"re((?i)@\w*(?:login|auth\w*|permission\w*|roles?|admin|staff\w*|user_passes_test|secured|rolesallowed|preauthorize|postauthorize|useguards|jwt|token|requires?_\w+)\w*|\[Authorize\b|\b(?:require|requires|ensure|check|assert|verify|validate|enforce|must_?be|protect|guard)_?(?:auth\w*|login\w*|logged_?in|role\w*|perm\w*|admin\w*|owner\w*|access|scope\w*|tenant\w*|member\w*|token|jwt|signature|sig|session|user|csrf\w*|api_?key|2fa|mfa|otp|password|identity)\w*)re"
-      R"re(|\b(?:is|has|can|may)_?(?:auth\w*|logged_?in|admin\w*|owner\w*|perm\w*|role\w*|access\w*|allowed|staff|superuser|member\w*|scope\w*|authority|edit|view|read|write|delete|manage|update)\w*|\bauthenticate\w*|\bauthori[sz]e\w*|\b\w*[aA]uth(?:entication|orization|enticated)?_?(?:middleware|guard|filter|required|check|handler|interceptor)\w*|\bpassport\.authenticate|\bjwt\.verify|\bjwt_required|\bcompare_digest|\bConstantTimeCompare|\btimingSafeEqual|\bhmac\.Equal|\bMessageDigest\.isEqual|\bfixed_length_secure_compare|\bsecure_compare|\bpassword_verify|\bcheck_password\w*|\bcheckpw\b|\bbcrypt\.compare\w*|\bCompareHashAndPassword|\bVerifyPKCS1v15|\bSecurityContext\b)re"
+      R"re(|\breq(?:uires?|uired)?_?(?:sign_?in|log_?in|token|admin|auth|owner|role|perm|user|repo_?\w*|scope|member)\w*|\bUtf8\.isEqual\b|\bsafe_str_cmp\b|\bconstant_?time_?\w*|\b(?:is|has|can|may)_?(?:auth\w*|logged_?in|admin\w*|owner\w*|perm\w*|role\w*|access\w*|allowed|staff|superuser|member\w*|scope\w*|authority|edit|view|read|write|delete|manage|update)\w*|\bauthenticate\w*|\bauthori[sz]e\w*|\b\w*[aA]uth(?:entication|orization|enticated)?_?(?:middleware|guard|filter|required|check|handler|interceptor)\w*|\bpassport\.authenticate|\bjwt\.verify|\bjwt_required|\bcompare_digest|\bConstantTimeCompare|\btimingSafeEqual|\bhmac\.Equal|\bMessageDigest\.isEqual|\bfixed_length_secure_compare|\bsecure_compare|\bpassword_verify|\bcheck_password\w*|\bcheckpw\b|\bbcrypt\.compare\w*|\bCompareHashAndPassword|\bVerifyPKCS1v15|\bSecurityContext\b)re"
       R"re(|\bpermission_classes\b|\bIsAuthenticated\b|\bIsAdminUser\b|\b(?:401|403)\b|\bForbidden\b|\bUnauthorized\b|\bAccessDenied\w*|\bPermissionDenied\w*|\bPermissionError\b|\bNotAuthorized\w*|\bUnauthenticated\b|\bErrForbidden\b|\bErrUnauthorized\b|\bsecurity(?:Schemes)?:\s|\bpundit\b|\bverify_authorized\b|\bload_and_authorize_resource\b|\bacl\.\w+|\benforcer?\.enforce\b|\bbefore_action\s+:(?:authenticate|require|authorize|login|ensure|check|set_current_user)\w*)re");
   return regex;
 }
@@ -48,7 +49,20 @@ const LazyRegex& query_or_condition() {
 const LazyRegex& validation_word() {
   static const LazyRegex regex(
       R"re((?i)\b(?:html_?)?escape\w*|\bsaniti[sz]e\w*|\bstrip_tags\b|\bhtmlspecialchars\b|\bhtmlentities\b|\bbleach\.\w+|\bDOMPurify\b|\bencodeURI(?:Component)?\b|\burlencode\b|\bshlex\.quote\b|\bescapeshell\w+|\bquote_ident\b|\bparameterize\b|\bsecure_filename\b|\bbasename\b|\bfilepath\.(?:Base|Clean|Rel|IsLocal)\b|\brealpath\b|\bis_relative_to\b|\bcanonicali[sz]e\w*|\bgetCanonicalPath\b|\bsafe_?join\b)re"
-      R"re(|\bvalidat\w*|\bis_?valid\w*|\bclean\s*\(|\bfull_clean\b|\bschema\.(?:parse|validate|safeParse)\w*|\b(?:zod|joi|ajv|yup)\b|\bcheck_?bounds\b|\bbounds?_?check\w*|\bclamp\b|\brate_?limit\w*|\bthrottl\w*|\blimiter\b|\bcsrf\w*|\bprotect_from_forgery\b|\bhelmet\b|\banti_?forgery\w*|\bX-Frame-Options\b|\bContent-Security-Policy\b|\bStrict-Transport-Security\b|\bnosniff\b|\bhttp_?only\b|\bsame_?site\b|\bsecure:\s*true|\bmax_?(?:len(?:gth)?|size|bytes|attempts|retries|depth|frame|items|upload\w*)\b|\bMAX_[A-Z_]+\b|\b[A-Z_]+_MAX\b|\bLIMIT\b|\bchecksum\b|\bverify_?(?:checksum|hash|integrity)\w*|\bverify\w*\s*\(|\bsetrlimit\b|\bLimitReader\b|\bMaxBytesReader\b|\bPreparedStatement\b|\bmaxLength\b|\bminLength\b|@(?:NotNull|NotBlank|Size|Valid|Min|Max|Pattern|Validated|Email)\b|\bvalidates?(?:_\w+)?\s+:)re");
+      R"re(|\bvalidat\w*|\bis_?valid\w*|\bclean\s*\(|\bfull_clean\b|\bschema\.(?:parse|validate|safeParse)\w*|\b(?:zod|joi|ajv|yup)\b|\bcheck_?bounds\b|\bbounds?_?check\w*|\bclamp\b|\brate_?limit\w*|\bthrottl\w*|\blimiter\b|\bcsrf\w*|\bprotect_from_forgery\b|\bhelmet\b|\banti_?forgery\w*|\bX-Frame-Options\b|\bContent-Security-Policy\b|\bStrict-Transport-Security\b|\bnosniff\b|\bhttp_?only\b|\bsame_?site\b|\bsecure:\s*true|\bchecksum\b|\bverify_?(?:checksum|hash|integrity)\w*|\bverify\w*\s*\(|\bsetrlimit\b|\bLimitReader\b|\bMaxBytesReader\b|\bPreparedStatement\b|\bmaxLength\b|\bminLength\b|@(?:NotNull|NotBlank|Size|Valid|Min|Max|Pattern|Validated|Email)\b|\bvalidates?(?:_\w+)?\s+:)re"
+      R"re(|\btrusted_?(?:hosts?|proxies|origins?|types?)\b|\b\w*(?:white|black|allow|block|deny)_?list\w*\b|\bis_?(?:loopback|private|internal|local|blocked\w*|same_?(?:site|origin)|url_?same_?origin|safe|trusted|malicious|traversal|absolute)\w*|__proto__|\bplainObjects\b|(?:gsub|sub|replace(?:All)?|preg_replace|ReplaceAllString|translate)!?\s*\(\s*(?:/|["'`]|re\.compile\(r?["']|r["'])\[\^|["'](?:--|--end-of-options)["']|\btrim_?(?:start|left|prefix)\b[^)]*["'`](?:--?|\.+|/)["'`]|\bset\w*Deadline\b|\b(?:read|write|handshake|header|idle|request|connect)_?timeout\b|\bredact\w*|\bmask_?(?:secret|token|pass\w*|auth\w*|sensitive)\w*)re");
+  return regex;
+}
+
+/// Names of limits; they protect where they are compared or handed on with a value, not wherever they are mentioned.
+const LazyRegex& limit_word() {
+  static const LazyRegex regex(
+      R"re((?i)\b\w*max_?(?:len(?:gth)?|size|bytes|attempts|retries|depth|frame|items|upload\w*)\b|(?-i:\bMAX_[A-Z_]+\b|\b[A-Z_]+_MAX\b)|\b(?:\w+_)?limits?\b)re");
+  return regex;
+}
+const LazyRegex& limiting_use() {
+  static const LazyRegex regex(
+      R"re((?i)[<>]|\bmin\s*\(|\bmax\s*\(|\bclamp|["']?\s*(?:=>|[:=])\s*["']?(?:\d|[A-Z_]{3,}\b|\w+\.MAX)|\(\s*(?:\w+\s*=\s*)?\d+\s*\)|\b(?:raise|throw|return\s+err)|\blimit\s*\()re");
   return regex;
 }
 
@@ -61,6 +75,17 @@ const LazyRegex& deny() {
 const LazyRegex& comparison_guard() {
   static const LazyRegex regex(
       R"re(\b(?:if|elif|unless|guard|assert\w*|require|ensure|check|BUG_ON|WARN_ON|Preconditions\.\w+)\b.*(?:[<>]=?|===?|!==?|&&|\bnot\s+in\b|\bis\s+None\b|\bnot\b|!\w)|\bassert\w*\s*\()re");
+  return regex;
+}
+
+/// A condition of any shape, and a refusal that is no mere early return.
+const LazyRegex& any_guard() {
+  static const LazyRegex regex(R"re(^\s*\}?\s*(?:if|elif|elsif|else\s+if|unless|guard)\b)re");
+  return regex;
+}
+const LazyRegex& strong_refusal() {
+  static const LazyRegex regex(
+      R"re((?i)^\s*(?:throw|raise|abort|die|panic|bail|reject)\b|\breturn\s+(?:[^;]*\b(?:\w*errorf?|err\w+|exception|forbidden|unauthorized|denied|invalid\w*|bad\w*request|reject\w*)\b|false\b|-E[A-Z]+|-1\b|C_ERR|fail\b)|\b(?:raise|throw|abort|die|panic|reject|bail!?)\s*[( ]|\bexit\s*\(|\b(?:40[0-9]|413|422|429)\b|\bStatus(?:Forbidden|Unauthorized|BadRequest|NotFound)\b|\b(?:not_?found|forbidden|bad_?request|unauthorized)\s*\()re");
   return regex;
 }
 
@@ -98,34 +123,21 @@ const LazyRegex& auth_path() {
 // --- Lines and blocks
 // --------------------------------------------------------------------------------------------------
 
-/// Neighbouring removed and added lines.
-struct Block {
-  std::vector<std::size_t> removed, added;
-  mutable std::optional<std::size_t> first_definition = {};  // of the removed lines; npos if there is none
-};
 constexpr std::size_t kNone = std::string::npos;
 
-std::vector<Block> blocks_of(const HunkView& hunk) {
-  std::vector<Block> blocks;
-  bool open = false;
-  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
-    const LineKind kind = hunk.lines()[i].kind;
-    if (kind == LineKind::context) {
-      open = false;
-      continue;
-    }
-    if (!open) blocks.emplace_back();
-    open = true;
-    (kind == LineKind::removed ? blocks.back().removed : blocks.back().added).push_back(i);
-  }
-  return blocks;
+/// Words that a text for people holds as easily as code does.
+bool is_prose_word(std::string_view word) {
+  static const LazyRegex regex(R"re((?i)^(?:escap|valid|limit|clean|saniti|max|quote|basename|clamp|throttl)\w*$)re");
+  return regex.matches(word);
 }
 
-std::vector<std::string> words_in(const LazyRegex& regex, std::string_view text) {
+std::vector<std::string> words_in(const LazyRegex& regex, std::string_view text, const KindMask& kinds) {
   std::vector<std::string> words;
   std::size_t begin = 0, end = 0;
   for (std::size_t from = 0; regex.find(text, from, begin, end); from = std::max(end, begin + 1)) {
-    words.push_back(lower(text.substr(begin, end - begin)));
+    const std::string_view word = text.substr(begin, end - begin);
+    if (kinds[begin] == static_cast<char>(TextKind::string) && is_prose_word(word)) continue;
+    words.push_back(lower(word));
   }
   return words;
 }
@@ -135,7 +147,7 @@ bool is_definition(std::string_view text) {
 }
 
 /// The first removed line of the block that begins a function; worked out once.
-std::size_t first_removed_definition(const HunkView& hunk, const Block& block) {
+std::size_t first_removed_definition(const HunkView& hunk, const ChangedBlock& block) {
   if (!block.first_definition) {
     const auto found = std::find_if(block.removed.begin(), block.removed.end(),
                                     [&](std::size_t i) { return is_definition(hunk.lines()[i].text); });
@@ -146,7 +158,7 @@ std::size_t first_removed_definition(const HunkView& hunk, const Block& block) {
 
 /// The guard went with what it guarded: its function begins before it among the same removed lines, or, where nothing
 /// is added, on the line below a decorator.
-bool is_gone_with_function(const HunkView& hunk, const Block& block, std::size_t index) {
+bool is_gone_with_function(const HunkView& hunk, const ChangedBlock& block, std::size_t index) {
   const std::size_t first = first_removed_definition(hunk, block);
   if (first == kNone) return false;
   if (first < index) return true;
@@ -161,6 +173,24 @@ std::string enclosing_definition(const HunkView& hunk, std::size_t index) {
     if (hunk.lines()[i].kind != LineKind::removed && is_definition(hunk.lines()[i].text)) return hunk.lines()[i].text;
   }
   return hunk.hunk().section;
+}
+
+}  // namespace
+
+std::vector<ChangedBlock> blocks_of(const HunkView& hunk) {
+  std::vector<ChangedBlock> blocks;
+  bool open = false;
+  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+    const LineKind kind = hunk.lines()[i].kind;
+    if (kind == LineKind::context) {
+      open = false;
+      continue;
+    }
+    if (!open) blocks.emplace_back();
+    open = true;
+    (kind == LineKind::removed ? blocks.back().removed : blocks.back().added).push_back(i);
+  }
+  return blocks;
 }
 
 bool denies_soon(const HunkView& hunk, std::size_t index, LineKind other_side) {
@@ -178,6 +208,14 @@ bool is_about_access(const FileView& file, const HunkView& hunk, std::size_t ind
          deciding_name().matches(enclosing_definition(hunk, index));
 }
 
+bool is_condition(std::string_view text) {
+  static const LazyRegex regex(
+      R"re(\b(?:if|elif|unless|while|for|return|assert\w*|guard|when|require)\b|&&|\|\||\?|==|!=)re");
+  return regex.matches(text);
+}
+
+namespace {
+
 // --- 1. Guards that are gone
 // -------------------------------------------------------------------------------------------
 
@@ -188,7 +226,7 @@ struct Loss {
 
 /// The protecting words of added lines: where a guard may have moved to, and what may stand in its place.
 struct NewWords {
-  std::set<std::string> access, identity, validation;
+  std::set<std::string> access, identity, validation, limits;
   bool any_line = false;
 };
 
@@ -196,11 +234,12 @@ void collect(const HunkView& hunk, std::size_t index, NewWords& out) {
   const std::string text = hunk.text_of(index);
   const auto take = [&](Topic topic, const LazyRegex& regex, std::set<std::string>& words) {
     if (!hunk.is_about(index, topic)) return;
-    for (std::string& word : words_in(regex, text)) words.insert(std::move(word));
+    for (std::string& word : words_in(regex, text, hunk.kinds(index))) words.insert(std::move(word));
   };
   take(Topic::access, auth_word(), out.access);
   take(Topic::identity, identity_in_query(), out.identity);
   take(Topic::validation, validation_word(), out.validation);
+  take(Topic::validation, limit_word(), out.limits);
   out.any_line = true;
 }
 
@@ -219,6 +258,7 @@ NewWords words_added_in(const FileView& file) {
     out.access.merge(words.access);
     out.identity.merge(words.identity);
     out.validation.merge(words.validation);
+    out.limits.merge(words.limits);
     out.any_line = out.any_line || words.any_line;
   }
   return out;
@@ -226,10 +266,10 @@ NewWords words_added_in(const FileView& file) {
 
 /// The first word of the line that no added line of the file has; none if the hunk adds another of the same sort, which
 /// is a change of mechanism.
-std::optional<std::string> lost_word(const LazyRegex& regex, const std::string& text,
+std::optional<std::string> lost_word(const LazyRegex& regex, const HunkView& hunk, std::size_t index,
                                      const std::set<std::string>& in_hunk, const std::set<std::string>& in_file) {
   if (!in_hunk.empty()) return std::nullopt;
-  for (const std::string& word : words_in(regex, text)) {
+  for (const std::string& word : words_in(regex, hunk.text_of(index), hunk.kinds(index))) {
     if (in_file.count(word) == 0) return word;
   }
   return std::nullopt;
@@ -240,15 +280,17 @@ std::optional<Loss> find_loss(const HunkView& hunk, std::size_t index, const New
                               const NewWords& in_file) {
   const std::string text = hunk.text_of(index);
   if (hunk.is_about(index, Topic::access)) {
-    const auto word = lost_word(auth_word(), text, in_hunk.access, in_file.access);
+    const auto word = lost_word(auth_word(), hunk, index, in_hunk.access, in_file.access);
     if (word) return Loss{"auth-check-removed", "`" + *word + "` is no longer checked"};
   }
   if (hunk.is_about(index, Topic::identity) && in_hunk.any_line && query_or_condition().matches(text)) {
-    const auto who = lost_word(identity_in_query(), text, in_hunk.identity, in_file.identity);
+    const auto who = lost_word(identity_in_query(), hunk, index, in_hunk.identity, in_file.identity);
     if (who) return Loss{"auth-check-removed", "what is read is no longer narrowed to `" + *who + "`"};
   }
   if (hunk.is_about(index, Topic::validation)) {
-    const auto word = lost_word(validation_word(), text, in_hunk.validation, in_file.validation);
+    auto word = lost_word(validation_word(), hunk, index, in_hunk.validation, in_file.validation);
+    if (!word && limiting_use().matches(text))
+      word = lost_word(limit_word(), hunk, index, in_hunk.limits, in_file.limits);
     if (word) return Loss{"validation-removed", "`" + *word + "` is gone"};
   }
   return std::nullopt;
@@ -261,7 +303,7 @@ bool is_beside_the_point(const std::string& text) {
   return text.find_first_not_of(" \t\r") == std::string::npos || import_line.matches(text) || is_definition(text);
 }
 
-void find_lost_guards(const FileView& file, const HunkView& hunk, const Block& block, const NewWords& in_hunk,
+void find_lost_guards(const FileView& file, const HunkView& hunk, const ChangedBlock& block, const NewWords& in_hunk,
                       const NewWords& in_file, Findings& findings) {
   std::set<std::string_view> told;
   for (const std::size_t i : block.removed) {
@@ -275,26 +317,53 @@ void find_lost_guards(const FileView& file, const HunkView& hunk, const Block& b
   }
 }
 
+/// The removed line at `position` of the block begins a guard: a comparison that refuses, or any condition whose own
+/// refusal is gone with it.
+bool is_removed_guard(const HunkView& hunk, const ChangedBlock& block, std::size_t position) {
+  const std::size_t index = block.removed[position];
+  const std::string text = hunk.text_of(index);
+  if (comparison_guard().matches(text) && denies_soon(hunk, index, LineKind::added)) return true;
+  static const LazyRegex same_line(R"re(^\s*(?:raise|throw|return|abort|fail|reject|next)\b.*\b(?:if|unless)\b)re");
+  if (same_line.matches(text)) return strong_refusal().matches(text);
+  if (!any_guard().matches(text)) return false;
+  constexpr std::size_t kReach = 4;
+  for (std::size_t i = position; i < block.removed.size() && i < position + kReach; ++i) {
+    if (strong_refusal().matches(hunk.text_of(block.removed[i]))) return true;
+  }
+  return false;
+}
+
+/// The condition only asks whether something went wrong before it: handling of errors, no guard.
+bool is_error_handling(std::string_view text) {
+  static const LazyRegex regex(
+      R"re((?i)\berr(?:or)?\w*\s*[!=]==?\s*(?:nil|null|0)|\bif\s*\(?\s*!?(?:\w*err(?:or)?|e|ex|ok)\s*\)?\s*[{:]?\s*$|errors\.(?:Is|As)\(|;\s*!?(?:err|ok)\b|\bif\s+let\s+Err)re");
+  return regex.matches(text);
+}
+
+bool is_guard(const std::string& text) {
+  return !is_error_handling(text) && (comparison_guard().matches(text) || any_guard().matches(text));
+}
+
 /// A guard by shape only: fewer comparisons than before in a hunk that shrinks, each of which refused something.
 void find_fewer_guards(const FileView& file, const HunkView& hunk, Findings& findings) {
   if (file.facts.has(kTest)) return;
   std::size_t before = 0, after = 0, removed = 0, added = 0, first = 0;
   bool bounded = false;
-  const std::vector<Block> blocks = blocks_of(hunk);
-  for (const Block& block : blocks) {
+  const std::vector<ChangedBlock> blocks = blocks_of(hunk);
+  for (const ChangedBlock& block : blocks) {
     removed += block.removed.size();
     added += block.added.size();
-    for (const std::size_t i : block.removed) {
+    for (std::size_t position = 0; position < block.removed.size(); ++position) {
+      const std::size_t i = block.removed[position];
       if (!hunk.is_about(i, Topic::condition)) continue;
       const std::string text = hunk.text_of(i);
-      if (is_gone_with_function(hunk, block, i) || !comparison_guard().matches(text) ||
-          !denies_soon(hunk, i, LineKind::added))
+      if (is_gone_with_function(hunk, block, i) || is_error_handling(text) || !is_removed_guard(hunk, block, position))
         continue;
       if (before++ == 0) first = i;
       bounded = bounded || bound_word().matches(text);
     }
     for (const std::size_t i : block.added)
-      after += hunk.is_about(i, Topic::condition) && comparison_guard().matches(hunk.text_of(i)) ? 1 : 0;
+      after += hunk.is_about(i, Topic::condition) && is_guard(hunk.text_of(i)) ? 1 : 0;
   }
   if (before <= after || added >= removed) return;
   const bool access = is_about_access(file, hunk, first) && auth_word().matches(hunk.text_of(first));
@@ -393,12 +462,6 @@ OperatorChange compare_operators(const Operators& before, const Operators& now, 
   return OperatorChange::none;
 }
 
-bool is_condition(std::string_view text) {
-  static const LazyRegex regex(
-      R"re(\b(?:if|elif|unless|while|for|return|assert\w*|guard|when|require)\b|&&|\|\||\?|==|!=)re");
-  return regex.matches(text);
-}
-
 void report_operator(const FileView& file, const HunkView& hunk, std::size_t added, OperatorChange change, bool refuses,
                      Findings& findings) {
   const std::uint32_t line = hunk.lines()[added].new_line;
@@ -430,7 +493,7 @@ void report_operator(const FileView& file, const HunkView& hunk, std::size_t add
   }
 }
 
-void find_changed_operators(const FileView& file, const HunkView& hunk, const Block& block, Findings& findings) {
+void find_changed_operators(const FileView& file, const HunkView& hunk, const ChangedBlock& block, Findings& findings) {
   constexpr std::size_t kMaxBlock = 40;  // larger blocks are rewrites, and pairing is quadratic
   if (block.removed.size() > kMaxBlock || block.added.size() > kMaxBlock) return;
   std::vector<Operators> added;
@@ -474,7 +537,7 @@ std::optional<std::string_view> rule_of_function(const FileView& file, const std
 }
 
 /// A whole definition on one added line that was not there before decides nothing yet.
-void find_constant_answers(const FileView& file, const HunkView& hunk, const Block& block, Findings& findings) {
+void find_constant_answers(const FileView& file, const HunkView& hunk, const ChangedBlock& block, Findings& findings) {
   constexpr std::size_t kLongestConstant = 120;  // `func allowed(u User) bool { return true }`
   for (const std::size_t a : block.added) {
     if (!hunk.is_about(a, Topic::constant) || hunk.lines()[a].text.size() > kLongestConstant) continue;
@@ -518,7 +581,7 @@ bool lets_in_soon(const HunkView& hunk, std::size_t index) {
   return false;
 }
 
-void find_back_doors(const FileView& file, const HunkView& hunk, const Block& block, Findings& findings) {
+void find_back_doors(const FileView& file, const HunkView& hunk, const ChangedBlock& block, Findings& findings) {
   for (const std::size_t a : block.added) {
     if (!hunk.is_about(a, Topic::equality)) continue;
     const std::string text = hunk.text_of(a);
@@ -540,12 +603,13 @@ void find_removed_protection(const FileView& file, Findings& findings) {
     const bool removed = hunk.has_removed();
     const NewWords in_hunk = removed ? words_added_in(hunk) : NewWords{};
     if (removed && !in_file) in_file = words_added_in(file);
-    for (const Block& block : blocks_of(hunk)) {
+    for (const ChangedBlock& block : blocks_of(hunk)) {
       find_back_doors(file, hunk, block, findings);
       find_constant_answers(file, hunk, block, findings);
       if (block.removed.empty()) continue;
       find_lost_guards(file, hunk, block, in_hunk, *in_file, findings);
       find_changed_operators(file, hunk, block, findings);
+      find_loosened_conditions(file, hunk, block, findings);
     }
     if (removed) find_fewer_guards(file, hunk, findings);
   }

@@ -83,8 +83,20 @@ bool is_public_certificate(const FileView& file) {
   return certificate && !key;
 }
 
+/// `.npmrc` holds options as often as tokens; options are no secret.
+bool holds_options_only(const FileView& file) {
+  static const LazyRegex credential(R"re((?i)auth|token|passw|secret|cert|\bkey\b|username|email|registry|//)re");
+  if (base_name(file.facts.lower) != ".npmrc" || file.patch->binary) return false;
+  return std::none_of(file.hunks.begin(), file.hunks.end(), [](const HunkView& hunk) {
+    return std::any_of(hunk.lines().begin(), hunk.lines().end(), [](const DiffLine& line) {
+      return line.kind == LineKind::added && credential.matches(line.text);
+    });
+  });
+}
+
 void find_secret_file(const FileView& file, Findings& findings) {
   if (file.patch->status == FileStatus::deleted || !is_secret_file(file.facts) || is_public_certificate(file)) return;
+  if (holds_options_only(file)) return;
   const std::uint32_t line = first_added_line(file);
   const bool gains_content = line != 0 || file.patch->binary || file.patch->status == FileStatus::added;
   if (gains_content) findings.add(file, {.rule = "secret-file", .line = line});

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <functional>
+#include <set>
 #include <string>
 
 #include "engine/lazy_regex.h"
@@ -30,13 +33,71 @@ const LazyRegex& test_case() {
   return regex;
 }
 
+/// What explains that a test is gone: the thing it tested went with it, or it stands elsewhere now.
+struct Reasons {
+  std::set<std::string, std::less<>> gone_names;  ///< functions and types that the code no longer defines
+  std::set<std::string, std::less<>> added_cases;
+};
+
+std::string_view trimmed_test(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t\r,{");
+  return first == std::string_view::npos || last < first ? std::string_view() : text.substr(first, last - first + 1);
+}
+
+/// The name that a line of code defines; empty if it defines none, or one too short to be told from other words.
+std::string_view defined_name(std::string_view text) {
+  static const LazyRegex with_word(
+      R"re(^\s*(?:(?:export|default|public|private|protected|static|async|final|pub(?:\([^)]*\))?|unsafe|abstract|override|virtual|inline)\s+)*(?:def|fn|func|function\*?|class|struct|interface|trait|module|sub|fun)\s+(?:\([^)]*\)\s*)?(?:self\.)?([A-Za-z_]\w{3,}))re");
+  static const LazyRegex method(
+      R"re(^\s*(?:public|private|protected|static|internal)\s+[\w<>\[\], ?]+\s+([A-Za-z_]\w{3,})\s*\()re");
+  const std::string_view name = with_word.capture(text);
+  return name.empty() ? method.capture(text) : name;
+}
+
+Reasons find_reasons(const ChangeView& change) {
+  Reasons reasons;
+  std::set<std::string, std::less<>> still_there;
+  for (const FileView& file : change.files) {
+    const bool is_tests = file.facts.has(kTest);
+    if (!file.facts.has(kSource) || file.facts.has(kGenerated)) continue;
+    for (const HunkView& hunk : file.hunks) {
+      for (const DiffLine& line : hunk.lines()) {
+        const bool removed = line.kind == LineKind::removed;
+        if (is_tests) {
+          if (line.kind == LineKind::added && test_case().matches(line.text))
+            reasons.added_cases.emplace(trimmed_test(line.text));
+          continue;
+        }
+        const std::string_view name = defined_name(line.text);
+        if (!name.empty()) (removed ? reasons.gone_names : still_there).emplace(name);
+      }
+    }
+  }
+  for (const std::string& name : still_there) reasons.gone_names.erase(name);
+  return reasons;
+}
+
+/// A removed line of the hunk uses something that is gone.
+bool tested_what_is_gone(const HunkView& hunk, const Reasons& reasons) {
+  static const LazyRegex word(R"re([A-Za-z_]\w{3,})re");
+  if (reasons.gone_names.empty()) return false;
+  for (const DiffLine& line : hunk.lines()) {
+    if (line.kind != LineKind::removed) continue;
+    std::size_t begin = 0, end = 0;
+    for (std::size_t from = 0; word.find(line.text, from, begin, end); from = end) {
+      if (reasons.gone_names.count(std::string_view(line.text).substr(begin, end - begin)) != 0) return true;
+    }
+  }
+  return false;
+}
+
 struct Balance {
   int assertions = 0, cases = 0;  // added minus removed
   std::uint32_t first_lost_assertion = 0, first_lost_case = 0;
   bool lost_assertion = false, lost_case = false;
 };
 
-Balance weigh(const HunkView& hunk) {
+Balance weigh(const HunkView& hunk, const Reasons& reasons) {
   Balance balance;
   for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
     const DiffLine& line = hunk.lines()[i];
@@ -45,6 +106,7 @@ Balance weigh(const HunkView& hunk) {
     const std::string text = hunk.text_of(i);
     const int sign = line.kind == LineKind::added ? 1 : -1;
     if (test_case().matches(text)) {
+      if (sign < 0 && reasons.added_cases.count(trimmed_test(line.text)) != 0) continue;
       balance.cases += sign;
       if (sign < 0 && !balance.lost_case) balance.first_lost_case = line.new_line;
       balance.lost_case = balance.lost_case || sign < 0;
@@ -77,15 +139,17 @@ void find_added_marks(const FileView& file, Findings& findings) {
 }
 
 /// Tests that shrink matter when the code they test changes with them.
-void find_losses(const FileView& file, Findings& findings) {
+void find_losses(const FileView& file, const Reasons& reasons, Findings& findings) {
   int assertions = 0, cases = 0;
   for (const HunkView& hunk : file.hunks) {
-    const Balance balance = weigh(hunk);
+    const Balance balance = weigh(hunk, reasons);
+    if (tested_what_is_gone(hunk, reasons)) continue;
     assertions += balance.assertions;
     cases += balance.cases;
   }
   for (const HunkView& hunk : file.hunks) {
-    const Balance balance = weigh(hunk);
+    if (tested_what_is_gone(hunk, reasons)) continue;
+    const Balance balance = weigh(hunk, reasons);
     if (cases < 0 && balance.cases < 0) {
       findings.add(file, {.rule = "test-weakened", .line = balance.first_lost_case, .message = "a test is gone"});
     } else if (assertions < 0 && balance.assertions < 0) {
@@ -98,15 +162,21 @@ void find_losses(const FileView& file, Findings& findings) {
 }  // namespace
 
 void find_weakened_tests(const ChangeView& change, Findings& findings) {
+  const bool has_tests =
+      std::any_of(change.files.begin(), change.files.end(), [](const FileView& file) { return file.facts.has(kTest); });
+  if (!has_tests) return;
+  const Reasons reasons = find_reasons(change);
   for (const FileView& file : change.files) {
     if (!file.facts.has(kTest) || file.facts.has(kDocs | kLockfile)) continue;
     if (file.patch->status == FileStatus::deleted) {
-      if (change.changes_code && file.facts.has(kSource))
+      const bool is_due = std::any_of(file.hunks.begin(), file.hunks.end(),
+                                      [&](const HunkView& hunk) { return tested_what_is_gone(hunk, reasons); });
+      if (change.changes_code && file.facts.has(kSource) && !is_due)
         findings.add(file, {.rule = "test-weakened", .message = "a test file is deleted"});
       continue;
     }
     find_added_marks(file, findings);
-    if (change.changes_code) find_losses(file, findings);
+    if (change.changes_code) find_losses(file, reasons, findings);
   }
 }
 

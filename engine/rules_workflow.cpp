@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -150,6 +151,14 @@ void find_permissions(const FileView& file, Findings& findings) {
   static const LazyRegex write(
       R"re(^\s*(actions|attestations|checks|contents|deployments|discussions|id-token|issues|packages|pages|pull-requests|repository-projects|security-events|statuses)\s*:\s*["']?write\b)re");
   static const LazyRegex block(R"re(^\s*permissions\s*:)re");
+  // A permission that moves inwards, from the workflow to one job, is narrowed.
+  std::map<std::string, std::size_t, std::less<>> before;  // scope → indentation
+  for (const HunkView& hunk : file.hunks) {
+    for (const DiffLine& line : hunk.lines()) {
+      const std::string_view scope = line.kind == LineKind::removed ? write.capture(line.text) : std::string_view();
+      if (!scope.empty()) before.emplace(scope, line.text.find_first_not_of(" \t"));
+    }
+  }
   for (const HunkView& hunk : file.hunks) {
     int blocks = 0;
     std::uint32_t removed_at = 0;
@@ -158,7 +167,10 @@ void find_permissions(const FileView& file, Findings& findings) {
       if (block.matches(line.text)) blocks += added ? 1 : line.kind == LineKind::removed ? -1 : 0;
       if (line.kind == LineKind::removed && block.matches(line.text)) removed_at = line.new_line;
       if (!added) continue;
-      const bool widens = write.matches(line.text) && file.patch->status != FileStatus::added;
+      const std::string_view scope = write.capture(line.text);
+      const auto was = before.find(scope);
+      const bool had_it = was != before.end() && was->second <= line.text.find_first_not_of(" \t");
+      const bool widens = !scope.empty() && !had_it && file.patch->status != FileStatus::added;
       if (wide.matches(line.text) || widens)
         findings.add(file, {.rule = "workflow-permissions", .line = line.new_line});
     }
