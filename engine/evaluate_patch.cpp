@@ -32,6 +32,7 @@ std::vector<Signal> find_signals(const Patch& patch, const OwnRules& own_rules) 
   }
   find_own_rules(change, own_rules, findings);
   find_weakened_tests(change, findings);
+  find_chains(change, findings);
   find_context(change, findings);
   return findings.take();
 }

@@ -30,7 +30,7 @@ const LineMatcher& matcher() {
 
 const LazyRegex* safe_use(std::string_view rule) {
   static const LazyRegex deserialization(
-      R"re(SafeLoader|CSafeLoader|safe_load|weights_only\s*=\s*True|allowed_classes|SafeConstructor)re");
+      R"re(SafeLoader|CSafeLoader|\bsafe_load|weights_only\s*=\s*True|allowed_classes|SafeConstructor)re");
   static const LazyRegex html(
       R"re((?i)DOMPurify|sanitiz|escape(?:Html|_html)?\s*\(|\bbleach\.|conditional_escape|format_html)re");
   static const LazyRegex temporary(

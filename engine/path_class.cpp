@@ -231,6 +231,9 @@ bool is_generated(std::string_view path) {
 
 bool is_docs(std::string_view path, Language language) {
   if (language == Language::prose) return true;
+  // Translations are prose in a table.
+  const bool translates = has_any_component(path, {"locale", "locales", "i18n", "l10n", "lang", "translations"});
+  if (translates && (bit(language) & kStructured) != 0) return true;
   return has_any_component(path, {"docs", "doc", "documentation", "man"}) && (bit(language) & kProgramming) == 0;
 }
 

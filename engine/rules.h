@@ -33,6 +33,7 @@ void find_disabled_checks(const FileView& file, Findings& findings);
 void find_dependency_risks(const FileView& file, Findings& findings);
 void find_lockfile_risks(const FileView& file, Findings& findings);
 void find_multi_line_malice(const FileView& file, Findings& findings);
+void find_chains(const ChangeView& change, Findings& findings);  ///< behaviour spread over several files
 void find_infra_risks(const FileView& file, Findings& findings);
 void find_hidden_unicode(const FileView& file, Findings& findings);
 void find_agent_config(const FileView& file, Findings& findings);

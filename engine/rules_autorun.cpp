@@ -69,7 +69,7 @@ bool runs_by_itself(const PathFacts& facts) {
     return name != ".mise.toml" && name != ".yarnrc.yml";
   }
   if (name.ends_with(".pth") || name.ends_with(".timer")) return true;
-  if (name.ends_with(".service") && path.find("systemd") != std::string_view::npos) return true;
+  if (name.ends_with(".service") || name.ends_with(".socket")) return true;
   return path.find("cron.d/") != std::string_view::npos || path.find("launchagents/") != std::string_view::npos ||
          path.find("launchdaemons/") != std::string_view::npos ||
          path.find("etc/profile.d/") != std::string_view::npos || path.find("autostart/") != std::string_view::npos ||

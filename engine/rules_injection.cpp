@@ -75,7 +75,7 @@ constexpr LinePattern kInjectionPatterns[] = {
      kUserInputRaises},
     {"dynamic-eval",
      {"render_template_string", "from_string", "template("},
-     R"re(\brender_template_string\s*\(|\b(?:Environment\([^)]*\)|env|jinja_env|engine)\.from_string\s*\(|\b(?:Template|mako\.template\.Template)\s*\(\s*(?:request|f["']|[a-z_]+\s*\+))re",
+     R"re(\brender_template_string\s*\(|\b(?:Environment\([^)]*\)|env|jinja_env|engine)\.from_string\s*\(|\b(?:Template|mako\.template\.Template)\s*\(\s*(?:request|f["']|[a-z_]+\s*\+)|\b(?:jinja2\.)?Template\s*\(\s*[a-z_][\w.]*\s*\)\.render\s*\()re",
      Where::code,
      bit(Language::python),
      kSource,

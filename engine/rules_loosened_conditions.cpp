@@ -226,6 +226,18 @@ std::size_t count_anchors(std::string_view text) {
   return count;
 }
 
+std::string without_anchors(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+    if (text[i] == '\\' && (next == 'A' || next == 'z' || next == 'Z'))
+      ++i;
+    else if (text[i] != '^' && text[i] != '$')
+      out += text[i];
+  }
+  return out;
+}
+
 void find_looser_pattern(const FileView& file, const HunkView& hunk, std::size_t added, const Edit& edit,
                          Findings& findings) {
   static const LazyRegex class_of_characters(R"re(\[[^\]]+\]|\\[wdhH])re");
@@ -239,10 +251,13 @@ void find_looser_pattern(const FileView& file, const HunkView& hunk, std::size_t
   if (whole.matches(edit.before) && !whole.matches(edit.now) && part.matches(edit.now) && edit.was.size() <= 16)
     return report("a match of the whole text became one of a part");
   if (!is_about_pattern(edit.before) || !is_about_pattern(edit.now)) return;
+  const bool fewer_anchors = count_anchors(edit.before) > count_anchors(edit.now);
+  if (fewer_anchors && without_anchors(edit.before) == without_anchors(edit.now))
+    return report("the pattern no longer covers the whole text");
+  if (!is_small(edit)) return;
   constexpr std::size_t kSpot = 24;  // bytes; a pattern that is longer elsewhere is another pattern
   if (edit.was.size() > kSpot || edit.is.size() > kSpot) return;
-  if (count_anchors(edit.before) > count_anchors(edit.now))
-    return report("the pattern no longer covers the whole text");
+  if (fewer_anchors) return report("the pattern no longer covers the whole text");
   if (class_of_characters.matches(edit.was) && !class_of_characters.matches(edit.is) && anything.matches(edit.now) &&
       !anything.matches(edit.before))
     report("the pattern now lets any character through");
@@ -361,11 +376,10 @@ void find_loosened_conditions(const FileView& file, const HunkView& hunk, const 
       const Edit edit = compare_lines(before, now);
       if (edit.was.empty() && edit.is.empty()) continue;
       find_joined_arguments(file, hunk, a, edit, findings);
+      if (!file.facts.has(kTest)) find_looser_pattern(file, hunk, a, edit, findings);
       if (!is_small(edit)) continue;
       if (is_condition(before)) find_changed_terms(file, hunk, a, edit, findings);
-      if (file.facts.has(kTest)) continue;
-      find_looser_pattern(file, hunk, a, edit, findings);
-      find_raised_limit(file, hunk, a, edit, findings);
+      if (!file.facts.has(kTest)) find_raised_limit(file, hunk, a, edit, findings);
     }
   }
 }

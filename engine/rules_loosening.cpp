@@ -59,7 +59,8 @@ constexpr LinePattern kLooseningPatterns[] =
          {"|| true", "||true", "or true", "true ||", "true or", "&& false", "and false"},
          R"re((?:if|unless|while|return|=)\b?.*(?:\|\|\s*true\b|\bor\s+True\b|\bor\s+true\b)|(?:if|unless|return)\s*\(?\s*(?:true\s*\|\||True\s+or\b)|\bif\s*\(?\s*(?:false\s*&&|False\s+and\b))re",
          Where::code,
-         kAnyLanguage,
+         // In a shell `|| true` ends a command; what it means there is told where steps are judged.
+         kAnyLanguage & ~(Language::shell | Language::makefile | Language::dockerfile | Language::powershell),
          kSource,
          0,
          kPlain,

@@ -5,6 +5,7 @@
 
 #include "engine/lazy_regex.h"
 #include "engine/rules.h"
+#include "engine/text.h"
 
 // Malice takes several lines as often as one: a download here and a `chmod +x` there, a socket and a shell, an
 // environment read and a request. The patterns see what stands on one line; the functions below what stands in one
@@ -15,171 +16,180 @@ namespace {
 
 constexpr FileRoles kMaliceText = kSource | kConfig | kScript | kWorkflow | kContainer | kAgent | kManifest;
 
-constexpr LinePattern kMalicePatterns[] = {
-    // Downloaded text that is executed.
-    {"remote-script",
-     {"curl", "wget", "fetch", "http", "aria2c"},
-     R"re(\b(?:curl|wget|fetch|aria2c|http)\b[^|;]*\|\s*(?:tee\s+\S+\s*\|\s*)?(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+(?:\S+=\S+\s+)*)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k|a)?sh|python[\d.]*|perl|ruby|node|php|pwsh|bun|deno)\b)re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"remote-script",
-     {"curl", "wget"},
-     R"re((?:\b(?:ba|z|da)?sh|\bsource|(?:^|\s)\.|\bpython[\d.]*|\bnode|\bruby|\bperl)\s+(?:-\S+\s+)*<\(\s*(?:curl|wget)\b|\b(?:(?:ba|z|da)?sh\s+-l?c|eval|python[\d.]*\s+-c)\s+["']?(?:\$\(|`)\s*(?:curl|wget)\b)re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"remote-script",
-     {"curl", "wget"},
-     R"re(\b(?:curl|wget)\b[^;&|]*(?:&&|;)\s*(?:sudo\s+)?(?:chmod\s+(?:\+x|[0-7]*[157][0-7]*|a\+x|u\+x|755|777)\s+\S+\s*(?:&&|;)|(?:ba|z|da)?sh\s+\S|\./\S|python[\d.]*\s+\S|source\s|\.\s|/tmp/\S))re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"remote-script",
-     {"downloadstring", "invoke-restmethod", "invoke-webrequest", "irm", "iwr", "start-bitstransfer", "downloadfile"},
-     R"re((?i)(?:\biex\b|\bInvoke-Expression\b).*(?:DownloadString|Invoke-RestMethod|Invoke-WebRequest|\birm\b|\biwr\b|Net\.WebClient)|(?:DownloadString\s*\([^)]*\)|\b(?:irm|iwr|Invoke-RestMethod|Invoke-WebRequest)\b[^|;]*)\s*\|\s*(?:iex|Invoke-Expression)\b)re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"remote-script",
-     {"exec(", "eval("},
-     R"re(\b(?:exec|eval)\s*\(\s*(?:compile\s*\(\s*)?(?:requests|urllib|urlopen|httpx|urllib2|urllib\.request)[\w.]*\s*[.(])re",
-     Where::code,
-     bit(Language::python),
-     kSource},
-    {"remote-script",
-     {"eval(", "function("},
-     R"re(\b(?:eval|Function)\s*\(\s*(?:await\s*\(?\s*)+(?:fetch|axios|got)\b|\bthen\s*\(\s*eval\s*\)|\.then\(\s*\(?(\w+)\)?\s*=>\s*(?:eval|new\s+Function)\s*\()re",
-     Where::code,
-     bit(Language::javascript),
-     kSource},
-    {"remote-script",
-     {"eval", "include"},
-     R"re(\b(?:eval|include|require|assert)\s*\(?\s*(?:["']\?>["']\s*\.\s*)?(?:file_get_contents\s*\(\s*)?["']https?://|\beval\s*\(\s*file_get_contents)re",
-     Where::code,
-     bit(Language::php),
-     kSource},
-    {"remote-script",
-     {"uri.open", "open(", "net::http"},
-     R"re(\b(?:eval|instance_eval|system|exec)\b[\s(]+(?:URI\.open|URI\.parse|Net::HTTP|open\s*\(\s*["']https?:))re",
-     Where::code,
-     bit(Language::ruby),
-     kSource},
-    {"remote-script",
-     {"deno run", "npx http", "go run http", "bun run http", "python -m http", "pip install http", "mshta", "regsvr32",
-      "certutil"},
-     R"re(\b(?:deno|bun)\s+run\s+(?:-\S+\s+)*https?://|\bmshta\s+https?:|\bregsvr32\s.*https?:|\bcertutil\s.*-urlcache)re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
+constexpr LinePattern
+    kMalicePatterns
+        [] =
+            {
+                // Downloaded text that is executed.
+                {"remote-script",
+                 {"curl", "wget", "fetch", "http", "aria2c"},
+                 R"re(\b(?:curl|wget|fetch|aria2c|http)\b[^|;]*\|\s*(?:tee\s+\S+\s*\|\s*)?(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+(?:\S+=\S+\s+)*)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k|a)?sh|python[\d.]*|perl|ruby|node|php|pwsh|bun|deno)\b)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"remote-script",
+                 {"curl", "wget"},
+                 R"re((?:\b(?:ba|z|da)?sh|\bsource|(?:^|\s)\.|\bpython[\d.]*|\bnode|\bruby|\bperl)\s+(?:-\S+\s+)*<\(\s*(?:curl|wget)\b|\b(?:(?:ba|z|da)?sh\s+-l?c|eval|python[\d.]*\s+-c)\s+["']?(?:\$\(|`)\s*(?:curl|wget)\b)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"remote-script",
+                 {"curl", "wget"},
+                 R"re(\b(?:curl|wget)\b[^;&|]*(?:&&|;)\s*(?:sudo\s+)?(?:chmod\s+(?:\+x|[0-7]*[157][0-7]*|a\+x|u\+x|755|777)\s+\S+\s*(?:&&|;)|(?:ba|z|da)?sh\s+\S|\./\S|python[\d.]*\s+\S|source\s|\.\s|/tmp/\S))re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"remote-script",
+                 {"downloadstring", "invoke-restmethod", "invoke-webrequest", "irm", "iwr", "start-bitstransfer",
+                  "downloadfile"},
+                 R"re((?i)(?:\biex\b|\bInvoke-Expression\b).*(?:DownloadString|Invoke-RestMethod|Invoke-WebRequest|\birm\b|\biwr\b|Net\.WebClient)|(?:DownloadString\s*\([^)]*\)|\b(?:irm|iwr|Invoke-RestMethod|Invoke-WebRequest)\b[^|;]*)\s*\|\s*(?:iex|Invoke-Expression)\b)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"remote-script",
+                 {"exec(", "eval("},
+                 R"re(\b(?:exec|eval)\s*\(\s*(?:compile\s*\(\s*)?(?:requests|urllib|urlopen|httpx|urllib2|urllib\.request)[\w.]*\s*[.(])re",
+                 Where::code,
+                 bit(Language::python),
+                 kSource},
+                {"remote-script",
+                 {"eval(", "function("},
+                 R"re(\b(?:eval|Function)\s*\(\s*(?:await\s*\(?\s*)+(?:fetch|axios|got)\b|\bthen\s*\(\s*eval\s*\)|\.then\(\s*\(?(\w+)\)?\s*=>\s*(?:eval|new\s+Function)\s*\()re",
+                 Where::code,
+                 bit(Language::javascript),
+                 kSource},
+                {"remote-script",
+                 {"eval", "include"},
+                 R"re(\b(?:eval|include|require|assert)\s*\(?\s*(?:["']\?>["']\s*\.\s*)?(?:file_get_contents\s*\(\s*)?["']https?://|\beval\s*\(\s*file_get_contents)re",
+                 Where::code,
+                 bit(Language::php),
+                 kSource},
+                {"remote-script",
+                 {"uri.open", "open(", "net::http"},
+                 R"re(\b(?:eval|instance_eval|system|exec)\b[\s(]+(?:URI\.open|URI\.parse|Net::HTTP|open\s*\(\s*["']https?:))re",
+                 Where::code,
+                 bit(Language::ruby),
+                 kSource},
+                {"remote-script",
+                 {"deno run", "npx http", "go run http", "bun run http", "python -m http", "pip install http", "mshta",
+                  "regsvr32", "certutil"},
+                 R"re(\b(?:deno|bun)\s+run\s+(?:-\S+\s+)*https?://|\bmshta\s+https?:|\bregsvr32\s.*https?:|\bcertutil\s.*-urlcache)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
 
-    // A shell for the network.
-    {"reverse-shell", {"/dev/tcp/", "/dev/udp/"}, R"re(/dev/(?:tcp|udp)/)re", Where::text, kAnyLanguage, kMaliceText},
-    {"reverse-shell",
-     {"nc ", "ncat", "netcat", "nc.exe", "socat"},
-     R"re(\b(?:nc|ncat|netcat|nc\.traditional|nc\.exe)\s+[^;&|]*(?:-[a-z]*[ec]\s*["']?(?:/bin/|cmd|powershell|bash|sh)\S*|--(?:exec|sh-exec)\b)|\bsocat\b[^;&|]*\b(?:EXEC|exec|SYSTEM|system):)re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"reverse-shell",
-     {"mkfifo", "mknod"},
-     R"re(\bmk(?:fifo|nod)\b.*\b(?:sh|bash)\b.*\b(?:nc|ncat|netcat|openssl|telnet)\b)re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"reverse-shell",
-     {"bash -i", "sh -i", "zsh -i"},
-     R"re(\b(?:ba|z)?sh\s+-i\s*(?:>|<|[0-9]>)?\s*&?\s*>?&?\s*/dev/|\b(?:ba|z)?sh\s+-i\s+.*(?:\bnc\b|>&\s*\d))re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"reverse-shell",
-     {"fsockopen", "tcpsocket", "io.popen"},
-     R"re(\bfsockopen\s*\(.*\b(?:exec|shell_exec|proc_open|system)\s*\(|\bTCPSocket\.(?:new|open)\b.*\b(?:exec|popen|spawn)\b)re",
-     Where::any,
-     kAnyLanguage,
-     kMaliceText},
-    {"reverse-shell",
-     {"socket", "perl"},
-     R"re(\bperl\s+-\S*e\b.*\bsocket\s*\(.*\bexec\b|\bpython[\d.]*\s+-c\b.*\bsocket\b.*(?:\bdup2\b|\bpty\b|subprocess))re",
-     Where::any,
-     kAnyLanguage,
-     kMaliceText},
+                // A shell for the network.
+                {"reverse-shell",
+                 {"/dev/tcp/", "/dev/udp/"},
+                 R"re(/dev/(?:tcp|udp)/)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"reverse-shell",
+                 {"nc ", "ncat", "netcat", "nc.exe", "socat"},
+                 R"re(\b(?:nc|ncat|netcat|nc\.traditional|nc\.exe)\s+[^;&|]*(?:-[a-z]*[ec]\s*["']?(?:/bin/|cmd|powershell|bash|sh)\S*|--(?:exec|sh-exec)\b)|\bsocat\b[^;&|]*\b(?:EXEC|exec|SYSTEM|system):)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"reverse-shell",
+                 {"mkfifo", "mknod"},
+                 R"re(\bmk(?:fifo|nod)\b.*\b(?:sh|bash)\b.*\b(?:nc|ncat|netcat|openssl|telnet)\b)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"reverse-shell",
+                 {"bash -i", "sh -i", "zsh -i"},
+                 R"re(\b(?:ba|z)?sh\s+-i\s*(?:>|<|[0-9]>)?\s*&?\s*>?&?\s*/dev/|\b(?:ba|z)?sh\s+-i\s+.*(?:\bnc\b|>&\s*\d))re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"reverse-shell",
+                 {"fsockopen", "tcpsocket", "io.popen"},
+                 R"re(\bfsockopen\s*\(.*\b(?:exec|shell_exec|proc_open|system)\s*\(|\bTCPSocket\.(?:new|open)\b.*\b(?:exec|popen|spawn)\b)re",
+                 Where::any,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"reverse-shell",
+                 {"socket", "perl"},
+                 R"re(\bperl\s+-\S*e\b.*\bsocket\s*\(.*\bexec\b|\bpython[\d.]*\s+-c\b.*\bsocket\b.*(?:\bdup2\b|\bpty\b|subprocess))re",
+                 Where::any,
+                 kAnyLanguage,
+                 kMaliceText},
 
-    // Decoded and executed.
-    {"obfuscated-payload",
-     {"eval", "exec", "function", "assert", "loads"},
-     R"re(\b(?:eval|exec|execScript|Function|assert|setTimeout|instance_eval|class_eval|loadstring|marshal\.loads)\s*\(\s*(?:\w+\s*\(\s*)?[^;]{0,80}(?:\bb64decode|base64\.\w*decode|base64_decode|\batob\s*\(|fromCharCode|unhexlify|bytes\.fromhex|codecs\.decode|zlib\.decompress|gzip\.decompress|gzinflate|gzuncompress|str_rot13|rot13|hex2bin|Buffer\.from\s*\([^)]*(?:base64|hex)|Base64\.(?:decode64|strict_decode64|getDecoder)|\.pack\(|unescape\s*\(|decodeURIComponent\s*\(|["'`]{2}\.join|\bchr\s*\(|map\(\s*chr))re",
-     Where::code,
-     kAnyLanguage,
-     kSource},
-    {"obfuscated-payload",
-     {"base64", "xxd", "openssl", "gunzip", "rev"},
-     R"re((?:\bbase64\s+(?:-d|--decode|-D)\b|\bxxd\s+-r\b|\bopenssl\s+(?:enc|base64)\s[^|]*-d\b)[^|]*\|\s*(?:gunzip\s*(?:-c)?\s*\|\s*)?(?:sudo\s+)?(?:(?:ba|z|da)?sh|python[\d.]*|perl|node)\b|\b(?:eval|(?:ba|z)?sh\s+-c)\s+["']?(?:\$\(|`)[^)]*(?:base64\s+(?:-d|--decode|-D)|xxd\s+-r))re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"obfuscated-payload",
-     {"-enc", "-e ", "frombase64string"},
-     R"re((?i)\b(?:powershell|pwsh)(?:\.exe)?\b.*\s-e(?:nc|ncodedcommand|c)?\s+["']?[A-Za-z0-9+/=]{20,}|(?:\biex\b|Invoke-Expression|Assembly\]::Load).*FromBase64String|FromBase64String.*(?:\|\s*iex|Assembly\]?(?:::|\.)Load))re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"obfuscated-payload",
-     {"getattr", "__import__", "builtins", "globals()"},
-     R"re(\b(?:getattr|globals\(\)|vars\([^)]*\)|__builtins__|__dict__)\s*[\[(][^\])]*["']\w{1,12}["']\s*\+\s*["']\w{1,12}["'])re",
-     Where::code,
-     bit(Language::python),
-     kSource,
-     60},
-    {"obfuscated-payload",
-     {"window[", "globalthis[", "global[", "this["},
-     R"re(\b(?:window|globalThis|global|self|this)\s*\[\s*(?:["'`]\w{1,12}["'`]\s*\+\s*["'`]|atob\s*\(|String\.fromCharCode))re",
-     Where::code,
-     bit(Language::javascript),
-     kSource,
-     60},
-    {"obfuscated-payload",
-     {"virtualalloc", "createremotethread", "rundll32", "shellcode"},
-     R"re(\bVirtualAlloc(?:Ex)?\b|\bCreateRemoteThread\b)re",
-     Where::code,
-     kAnyLanguage,
-     kSource,
-     60,
-     kPlain,
-     "writes and runs machine code in memory"},
+                // Decoded and executed.
+                {"obfuscated-payload",
+                 {"eval", "exec", "function", "assert", "loads"},
+                 R"re(\b(?:eval|exec|execScript|Function|assert|setTimeout|instance_eval|class_eval|loadstring|marshal\.loads)\s*\(\s*(?:\w+\s*\(\s*)?[^;]{0,80}(?:\bb64decode|base64\.\w*decode|base64_decode|\batob\s*\(|fromCharCode|unhexlify|bytes\.fromhex|codecs\.decode|zlib\.decompress|gzip\.decompress|gzinflate|gzuncompress|str_rot13|rot13|hex2bin|Buffer\.from\s*\([^)]*(?:base64|hex)|Base64\.(?:decode64|strict_decode64|getDecoder)|\.pack\(|unescape\s*\(|decodeURIComponent\s*\(|["'`]{2}\.join|\bchr\s*\(|map\(\s*chr|\bbyte(?:s|array)\s*\(\s*\[\s*\d))re",
+                 Where::code,
+                 kAnyLanguage,
+                 kSource},
+                {"obfuscated-payload",
+                 {"base64", "xxd", "openssl", "gunzip", "rev"},
+                 R"re((?:\bbase64\s+(?:-d|--decode|-D)\b|\bxxd\s+-r\b|\bopenssl\s+(?:enc|base64)\s[^|]*-d\b)[^|]*\|\s*(?:gunzip\s*(?:-c)?\s*\|\s*)?(?:sudo\s+)?(?:(?:ba|z|da)?sh|python[\d.]*|perl|node)\b|\b(?:eval|(?:ba|z)?sh\s+-c)\s+["']?(?:\$\(|`)[^)]*(?:base64\s+(?:-d|--decode|-D)|xxd\s+-r))re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"obfuscated-payload",
+                 {"-enc", "-e ", "frombase64string"},
+                 R"re((?i)\b(?:powershell|pwsh)(?:\.exe)?\b.*\s-e(?:nc|ncodedcommand|c)?\s+["']?[A-Za-z0-9+/=]{20,}|(?:\biex\b|Invoke-Expression|Assembly\]::Load).*FromBase64String|FromBase64String.*(?:\|\s*iex|Assembly\]?(?:::|\.)Load))re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"obfuscated-payload",
+                 {"getattr", "__import__", "builtins", "globals()"},
+                 R"re(\b(?:getattr|globals\(\)|vars\([^)]*\)|__builtins__|__dict__)\s*[\[(][^\])]*["']\w{1,12}["']\s*\+\s*["']\w{1,12}["'])re",
+                 Where::code,
+                 bit(Language::python),
+                 kSource,
+                 60},
+                {"obfuscated-payload",
+                 {"window[", "globalthis[", "global[", "this["},
+                 R"re(\b(?:window|globalThis|global|self|this)\s*\[\s*(?:["'`]\w{1,12}["'`]\s*\+\s*["'`]|atob\s*\(|String\.fromCharCode))re",
+                 Where::code,
+                 bit(Language::javascript),
+                 kSource,
+                 60},
+                {"obfuscated-payload",
+                 {"virtualalloc", "createremotethread", "rundll32", "shellcode"},
+                 R"re(\bVirtualAlloc(?:Ex)?\b|\bCreateRemoteThread\b)re",
+                 Where::code,
+                 kAnyLanguage,
+                 kSource,
+                 60,
+                 kPlain,
+                 "writes and runs machine code in memory"},
 
-    // Private data sent out, on one line.
-    {"data-exfiltration",
-     {"env", "printenv", "cat ", "tar ", "history"},
-     R"re((?:\b(?:env|printenv|set|history)\b|\bcat\s+[^|]*(?:\.ssh|\.aws|\.env\b|\.netrc|\.npmrc|\.kube|id_rsa|id_ed25519|credentials|/etc/(?:passwd|shadow)|\.gnupg|\.git-credentials)\S*|\btar\s+[^|]*c[^|]*(?:~|\$HOME|\.ssh|\.aws|/etc)[^|]*)\s*(?:\|[^|]*)*\|\s*(?:curl|wget|nc|ncat|http|openssl\s+s_client|socat|ssh|mail|sendmail)\b)re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"data-exfiltration",
-     {"curl", "wget", "scp", "rsync", "http"},
-     R"re(\bcurl\b[^;&|]*(?:-d|--data(?:-binary|-raw|-urlencode)?|-F|--form|-T|--upload-file)[= ]?\s*["']?(?:\w+=)?[@<]?\s*["']?[^\s"']*(?:\.ssh|\.aws|\.env\b|\.netrc|\.npmrc|\.kube|id_rsa|id_ed25519|/credentials|/etc/(?:passwd|shadow)|\.gnupg|\.git-credentials|\.docker/config|\.bash_history)|\b(?:curl|wget)\b[^;&|]*(?:\$\(|`)\s*(?:env|printenv|cat\s|base64\s|history|whoami|hostname)|\bwget\b[^;&|]*--post-(?:file|data)[= ]\S*(?:\.ssh|\.aws|\.env|passwd|\$\()|\b(?:scp|rsync)\b[^;&|]*(?:\.ssh|\.aws|id_rsa|\.gnupg|\.kube)\S*\s+\S*:)re",
-     Where::text,
-     kAnyLanguage,
-     kMaliceText},
-    {"data-exfiltration",
-     {"document.cookie", "localstorage", "sessionstorage"},
-     R"re((?:fetch|sendBeacon|XMLHttpRequest|\.src\s*=|axios|\.open\s*\(|location(?:\.href)?\s*=|WebSocket).*(?:document\.cookie|JSON\.stringify\(\s*(?:localStorage|sessionStorage))|["'`]https?:[^"'`]*["'`]\s*\+\s*(?:\w+\()*document\.cookie)re",
-     Where::code,
-     Language::javascript | Language::html,
-     kSource},
-    {"data-exfiltration",
-     {"nslookup", "dig ", "host "},
-     R"re(\b(?:nslookup|dig|host)\s+[^;&|]*(?:\$\(|`|\$\{?[A-Z_]*(?:TOKEN|SECRET|KEY))[^;&|]*\.\w+\.\w+)re",
-     Where::text,
-     kAnyLanguage,
-     kScript | kWorkflow},
-    {"data-exfiltration",
-     {"secrets.", "tojson(secrets", "github_token"},
-     R"re((?:\bcurl\b|\bwget\b|\bnc\b)[^;&|]*\$\{\{\s*(?:secrets\.\w+|toJSON\(secrets\))\s*\}\}[^;&|]*https?://|\btoJSON\(\s*secrets\s*\))re",
-     Where::text,
-     kAnyLanguage,
-     kWorkflow},
+                // Private data sent out, on one line.
+                {"data-exfiltration",
+                 {"env", "printenv", "cat ", "tar ", "history"},
+                 R"re((?:\b(?:env|printenv|set|history)\b|\bcat\s+[^|]*(?:\.ssh|\.aws|\.env\b|\.netrc|\.npmrc|\.kube|id_rsa|id_ed25519|credentials|/etc/(?:passwd|shadow)|\.gnupg|\.git-credentials)\S*|\btar\s+[^|]*c[^|]*(?:~|\$HOME|\.ssh|\.aws|/etc)[^|]*)\s*(?:\|[^|]*)*\|\s*(?:curl|wget|nc|ncat|http|openssl\s+s_client|socat|ssh|mail|sendmail)\b)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"data-exfiltration",
+                 {"curl", "wget", "scp", "rsync", "http"},
+                 R"re(\bcurl\b[^;&|]*(?:-d|--data(?:-binary|-raw|-urlencode)?|-F|--form|-T|--upload-file)[= ]?\s*["']?(?:\w+=)?[@<]?\s*["']?[^\s"']*(?:\.ssh|\.aws|\.env\b|\.netrc|\.npmrc|\.kube|id_rsa|id_ed25519|/credentials|/etc/(?:passwd|shadow)|\.gnupg|\.git-credentials|\.docker/config|\.bash_history)|\b(?:curl|wget)\b[^;&|]*(?:\$\(|`)\s*(?:env|printenv|cat\s|base64\s|history|whoami|hostname)|\bwget\b[^;&|]*--post-(?:file|data)[= ]\S*(?:\.ssh|\.aws|\.env|passwd|\$\()|\b(?:scp|rsync)\b[^;&|]*(?:\.ssh|\.aws|id_rsa|\.gnupg|\.kube)\S*\s+\S*:)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kMaliceText},
+                {"data-exfiltration",
+                 {"document.cookie", "localstorage", "sessionstorage"},
+                 R"re((?:fetch|sendBeacon|XMLHttpRequest|\.src\s*=|axios|\.open\s*\(|location(?:\.href)?\s*=|WebSocket)[^;]{0,200}(?:document\.cookie|JSON\.stringify\(\s*(?:localStorage|sessionStorage))|["'`]https?:[^"'`]*["'`]\s*\+\s*(?:\w+\()*document\.cookie)re",
+                 Where::code,
+                 Language::javascript | Language::html,
+                 kSource},
+                {"data-exfiltration",
+                 {"nslookup", "dig ", "host "},
+                 R"re(\b(?:nslookup|dig|host)\s+[^;&|]*(?:\$\(|`|\$\{?[A-Z_]*(?:TOKEN|SECRET|KEY))[^;&|]*\.\w+\.\w+)re",
+                 Where::text,
+                 kAnyLanguage,
+                 kScript | kWorkflow},
+                {"data-exfiltration",
+                 {"secrets.", "tojson(secrets", "github_token"},
+                 R"re((?:\bcurl\b|\bwget\b|\bnc\b)[^;&|]*\$\{\{\s*(?:secrets\.\w+|toJSON\(secrets\))\s*\}\}[^;&|]*https?://|\btoJSON\(\s*secrets\s*\))re",
+                 Where::text,
+                 kAnyLanguage,
+                 kWorkflow},
 };
 
 struct Line {
@@ -282,16 +292,38 @@ void find_fetch_then_run(const FileView& file, Findings& findings) {
 
 const LazyRegex& harvest() {
   static const LazyRegex regex(
-      R"re(\bJSON\.stringify\s*\(\s*process\.env\s*[,)]|\bprocess\.env\s*(?:[;,)}\]]|$)|\bObject\.(?:entries|keys|assign)\s*\([^)]*process\.env\b|\.\.\.process\.env\b|\bdict\s*\(\s*os\.environ|\bos\.environ(?:\.copy\(\)|\.items\(\))?\s*(?:[,)}\]]|$)|\bos\.Environ\s*\(\s*\)|\benv::vars(?:_os)?\s*\(|\bSystem\.getenv\s*\(\s*\)|\bENV\.(?:to_h|to_a|map|each|inspect|to_json)\b|\$_ENV\b\s*[,);]|\bgetenv\s*\(\s*\)|\bGetEnvironmentVariables\s*\()re"
+      R"re(\bJSON\.stringify\s*\(\s*process\.env\s*[,)]|(?:^|[^}\s])\s*[=(,:]\s*process\.env\s*(?:[;,)}\]]|$)|\bObject\.(?:entries|keys|assign)\s*\([^)]*process\.env\b|\.\.\.process\.env\b|\bdict\s*\(\s*os\.environ|\bos\.environ(?:\.copy\(\)|\.items\(\))?\s*(?:[,)}\]]|$)|\bos\.Environ\s*\(\s*\)|\benv::vars(?:_os)?\s*\(|\bSystem\.getenv\s*\(\s*\)|\bENV\.(?:to_h|to_a|map|each|inspect|to_json)\b|\$_ENV\b\s*[,);]|\bgetenv\s*\(\s*\)|\bGetEnvironmentVariables\s*\()re"
       R"re(|(?:~|\bHOME\b|homedir|expanduser|home_dir|UserHomeDir|/root|/home/)[^;]*(?:\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.pypirc|\.kube|\.docker|\.git-credentials|\.bash_history|\.config/gcloud)|["'`/](?:\.ssh/id_\w+|id_rsa|id_ed25519|\.aws/credentials|\.git-credentials|\.netrc|\.kube/config)\b|/etc/(?:passwd|shadow)\b|\bLogin Data\b|\bcookies\.sqlite\b|\bkey4\.db\b|\bkeychain\b.*dump|169\.254\.169\.254|\bsecurity\s+find-(?:generic|internet)-password|\bwallet\.dat\b|Local Storage/leveldb)re"
-      R"re(|\bdocument\.cookie\b|\bJSON\.stringify\s*\(\s*(?:localStorage|sessionStorage)|\bnavigator\.clipboard\.readText|\b(?:input|textarea|password)\w*\.value\b.*(?:password|card)|\bgit\s+config\s+--list|\bhistory\b\s*\|)re");
+      R"re(|\bdocument\.cookie\s*(?:[;,)}\]]|$|\.split)|\bJSON\.stringify\s*\(\s*(?:localStorage|sessionStorage)|\bnavigator\.clipboard\.readText|\b(?:input|textarea|password)\w*\.value\b.*(?:password|card)|\bgit\s+config\s+--list|\bhistory\b\s*\|)re");
   return regex;
 }
 
 const LazyRegex& sending() {
   static const LazyRegex regex(
-      R"re(\brequests\.(?:post|put|patch|request|get)\s*\(|\bhttpx\.\w+\s*\(|\burlopen\s*\(|\burllib\.request\.Request\s*\(|\bhttps?(?:["']\))?\.(?:request|get|Post|PostForm|NewRequest)\b|\bfetch\s*\(|\baxios\b|\bsendBeacon\s*\(|\bXMLHttpRequest\b|\bnew\s+WebSocket\b|\bnew\s+Image\b|\.src\s*=\s*["'`]https?:|\bcurl\b|\bwget\b|\bnc\s|\bncat\b|\bsocket\b.*\bconnect|\.sendall\s*\(|\.sendto\s*\(|\.connect\s*\(\s*\(|\bsmtplib\b|\bsendmail\s*\(|\bnet\.Dial|\breqwest::|\bureq::|\bTcpStream::connect|\bNet::HTTP\b|\bcurl_(?:init|setopt|exec)\b|\bHttpClient\b|\bopenConnection\s*\(|\bHttpRequest\b|\bInvoke-(?:WebRequest|RestMethod)\b|\bUpload(?:String|Data|File)\b|\bdns\.(?:lookup|resolve)\s*\(|\bgethostbyname\s*\(|\bgot(?:\.post)?\s*\(|\bundici\b)re");
+      R"re(\brequests\.(?:post|put|patch|request|get)\s*\(|\bhttpx\.\w+\s*\(|\burlopen\s*\(|\burllib\.request\.Request\s*\(|\bhttps?(?:["']\))?\.(?:request|get|Post|PostForm|NewRequest)\b|\bfetch\s*\(|\baxios(?:\.(?:post|put|patch|get|request))?\s*\(|\bsendBeacon\s*\(|\bXMLHttpRequest\b|\bnew\s+WebSocket\b|\bnew\s+Image\b|\.src\s*=\s*["'`]https?:|\bcurl\b|\bwget\b|\bnc\s|\bncat\b|\bsocket\b.*\bconnect|\.sendall\s*\(|\.sendto\s*\(|\.connect\s*\(\s*\(|\bsmtplib\b|\bsendmail\s*\(|\bnet\.Dial|\breqwest::|\bureq::|\bTcpStream::connect|\bNet::HTTP\b|\bcurl_(?:init|setopt|exec)\b|\bHttpClient\b|\bopenConnection\s*\(|\bHttpRequest\b|\bInvoke-(?:WebRequest|RestMethod)\b|\bUpload(?:String|Data|File)\b|\bdns\.(?:lookup|resolve)\s*\(|\bgethostbyname\s*\(|\bgot(?:\.post)?\s*\(|\bundici\b)re");
   return regex;
+}
+
+/// A bundled library holds everything on one line; what stands far apart there has nothing to do with each other.
+bool is_one_of_many(const FileView& file, const std::vector<Line>& sources, const Line& sink) {
+  constexpr std::size_t kBundled = 2000;  // bytes
+  return file.facts.has(kGenerated) && sink.line().text.size() > kBundled &&
+         std::all_of(sources.begin(), sources.end(),
+                     [&](const Line& source) { return source.line().text.size() > kBundled; });
+}
+
+/// The new side of `file` imports or calls `other` by its name.
+bool names_file(const FileView& file, const FileView& other) {
+  static const LazyRegex loads(R"re(\b(?:import|from|require\w*|include|use|using|mod|source|load)\b|^\s*\.\s|\./)re");
+  std::string_view stem = base_name(other.facts.lower);
+  stem = stem.substr(0, stem.find('.'));
+  if (stem.size() < 3) return false;
+  return std::any_of(file.hunks.begin(), file.hunks.end(), [&](const HunkView& hunk) {
+    return std::any_of(hunk.lines().begin(), hunk.lines().end(), [&](const DiffLine& line) {
+      return line.kind != LineKind::removed && loads.matches(line.text) &&
+             lower(line.text).find(stem) != std::string::npos;
+    });
+  });
 }
 
 void find_exfiltration(const FileView& file, Findings& findings) {
@@ -303,7 +335,40 @@ void find_exfiltration(const FileView& file, Findings& findings) {
     for (const Line& line : added_matching(hunk, Topic::sending, sending())) sinks.push_back(line);
   }
   if (sources.empty()) return;
-  for (const Line& sink : sinks) findings.add(file, {.rule = "data-exfiltration", .line = sink.line().new_line});
+  for (const Line& sink : sinks) {
+    if (is_one_of_many(file, sources, sink)) continue;
+    findings.add(file, {.rule = "data-exfiltration", .line = sink.line().new_line});
+  }
+}
+
+/// Collected in one file and sent by another of the same change, where one of them names the other.
+void find_exfiltration_across(const ChangeView& change, Findings& findings) {
+  struct Part {
+    const FileView* file;
+    std::vector<Line> sources, sinks;
+  };
+  constexpr std::size_t kMaxFiles = 64;  // pairs are tried; a larger change is a large-change anyway
+  std::vector<Part> parts;
+  for (const FileView& file : change.files) {
+    if (!file.facts.has(kSource | kScript) || file.facts.has(kDocs | kTest | kGenerated)) continue;
+    Part part{&file, {}, {}};
+    for (const HunkView& hunk : file.hunks) {
+      for (const Line& line : added_matching(hunk, Topic::harvest, harvest())) part.sources.push_back(line);
+      for (const Line& line : added_matching(hunk, Topic::sending, sending())) part.sinks.push_back(line);
+    }
+    // A file with both was judged by itself.
+    if (part.sources.empty() != part.sinks.empty() && parts.size() < kMaxFiles) parts.push_back(std::move(part));
+  }
+  for (const Part& from : parts) {
+    for (const Part& to : parts) {
+      if (from.sources.empty() || to.sinks.empty()) continue;
+      if (!names_file(*to.file, *from.file) && !names_file(*from.file, *to.file)) continue;
+      for (const Line& sink : to.sinks)
+        findings.add(*to.file, {.rule = "data-exfiltration",
+                                .line = sink.line().new_line,
+                                .message = "sends what another file of this change collects"});
+    }
+  }
 }
 
 // --- Blobs and character codes ---------------------------------------------------------------------------------------
@@ -383,6 +448,10 @@ void find_payloads(const FileView& file, Findings& findings) {
 
 std::span<const LinePattern> malice_patterns() {
   return kMalicePatterns;
+}
+
+void find_chains(const ChangeView& change, Findings& findings) {
+  if (change.files.size() > 1) find_exfiltration_across(change, findings);
 }
 
 void find_multi_line_malice(const FileView& file, Findings& findings) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 
@@ -11,7 +12,7 @@ namespace {
 
 const LazyRegex& skip_mark() {
   static const LazyRegex regex(
-      R"re(\bt\.Skip(?:f|Now)?\(|@(?:pytest\.mark\.|unittest\.)?(?:skip|skipIf|skipUnless|xfail|expectedFailure)\b|\bpytest\.skip\(|\bself\.skipTest\(|\b(?:it|test|describe|context|suite)\.(?:skip|todo|only|failing|fixme)\b|(?:^|[^\w.])(?:xit|xdescribe|xtest|xcontext|fit|fdescribe)\s*\(|@Disabled\b|@Ignore\b|\[Ignore\b|\bSkip\s*=\s*"|#\[ignore\b|#\[cfg\(\s*(?:any\(\)|FALSE)\s*\)\]|^\s*(?:pending|skip)\b|\bmarkTestSkipped\(|\bmarkTestIncomplete\(|\bXCTSkip|@Test\s*\(\s*enabled\s*=\s*false|\bGTEST_SKIP\b|\bDISABLED_\w+)re");
+      R"re(\bt\.Skip(?:f|Now)?\(|@(?:pytest\.mark\.|unittest\.)?(?:skip|skipIf|skipUnless|xfail|expectedFailure)\b|\bpytest\.skip\(|\bself\.skipTest\(|\b(?:it|test|describe|context|suite)\.(?:skip|todo|only|failing|fixme)\b|(?:^|[^\w.])(?:xit|xdescribe|xtest|xcontext|xspecify|fit|fdescribe)\s*(?:\(|["'])|@Disabled\b|@Ignore\b|\[Ignore\b|\bSkip\s*=\s*"|#\[ignore\b|#\[cfg\(\s*(?:any\(\)|FALSE)\s*\)\]|^\s*(?:pending|skip)\b|\bmarkTestSkipped\(|\bmarkTestIncomplete\(|\bXCTSkip|@Test\s*\(\s*enabled\s*=\s*false|\bGTEST_SKIP\b|\bDISABLED_\w+)re");
   return regex;
 }
 
@@ -35,8 +36,8 @@ const LazyRegex& test_case() {
 
 /// What explains that a test is gone: the thing it tested went with it, or it stands elsewhere now.
 struct Reasons {
-  std::set<std::string, std::less<>> gone_names;  ///< functions and types that the code no longer defines
-  std::set<std::string, std::less<>> added_cases;
+  std::set<std::string, std::less<>> gone_names;              ///< functions and types that the code no longer defines
+  std::map<std::string, const FileView*, std::less<>> added;  ///< lines of tests, and a file that now has them
 };
 
 std::string_view trimmed_test(std::string_view text) {
@@ -64,8 +65,7 @@ Reasons find_reasons(const ChangeView& change) {
       for (const DiffLine& line : hunk.lines()) {
         const bool removed = line.kind == LineKind::removed;
         if (is_tests) {
-          if (line.kind == LineKind::added && test_case().matches(line.text))
-            reasons.added_cases.emplace(trimmed_test(line.text));
+          if (line.kind == LineKind::added) reasons.added.emplace(trimmed_test(line.text), &file);
           continue;
         }
         const std::string_view name = defined_name(line.text);
@@ -91,13 +91,18 @@ bool tested_what_is_gone(const HunkView& hunk, const Reasons& reasons) {
   return false;
 }
 
+bool stands_elsewhere(std::string_view text, const FileView& file, const Reasons& reasons) {
+  const auto found = reasons.added.find(trimmed_test(text));
+  return found != reasons.added.end() && found->second != &file;
+}
+
 struct Balance {
   int assertions = 0, cases = 0;  // added minus removed
   std::uint32_t first_lost_assertion = 0, first_lost_case = 0;
   bool lost_assertion = false, lost_case = false;
 };
 
-Balance weigh(const HunkView& hunk, const Reasons& reasons) {
+Balance weigh(const FileView& file, const HunkView& hunk, const Reasons& reasons) {
   Balance balance;
   for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
     const DiffLine& line = hunk.lines()[i];
@@ -105,8 +110,8 @@ Balance weigh(const HunkView& hunk, const Reasons& reasons) {
     if (!hunk.is_about(i, Topic::assertion)) continue;
     const std::string text = hunk.text_of(i);
     const int sign = line.kind == LineKind::added ? 1 : -1;
+    if (sign < 0 && stands_elsewhere(line.text, file, reasons)) continue;
     if (test_case().matches(text)) {
-      if (sign < 0 && reasons.added_cases.count(trimmed_test(line.text)) != 0) continue;
       balance.cases += sign;
       if (sign < 0 && !balance.lost_case) balance.first_lost_case = line.new_line;
       balance.lost_case = balance.lost_case || sign < 0;
@@ -142,14 +147,14 @@ void find_added_marks(const FileView& file, Findings& findings) {
 void find_losses(const FileView& file, const Reasons& reasons, Findings& findings) {
   int assertions = 0, cases = 0;
   for (const HunkView& hunk : file.hunks) {
-    const Balance balance = weigh(hunk, reasons);
+    const Balance balance = weigh(file, hunk, reasons);
     if (tested_what_is_gone(hunk, reasons)) continue;
     assertions += balance.assertions;
     cases += balance.cases;
   }
   for (const HunkView& hunk : file.hunks) {
     if (tested_what_is_gone(hunk, reasons)) continue;
-    const Balance balance = weigh(hunk, reasons);
+    const Balance balance = weigh(file, hunk, reasons);
     if (cases < 0 && balance.cases < 0) {
       findings.add(file, {.rule = "test-weakened", .line = balance.first_lost_case, .message = "a test is gone"});
     } else if (assertions < 0 && balance.assertions < 0) {
