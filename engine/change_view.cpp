@@ -55,6 +55,7 @@ TopicMask HunkView::topics(std::size_t index) const {
 std::string HunkView::text_of(std::size_t index) const {
   std::string out = lines()[index].text;
   const KindMask& mask = kinds(index);
+  if (mask.find(static_cast<char>(TextKind::comment)) == KindMask::npos) return out;
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (mask[i] == static_cast<char>(TextKind::comment)) out[i] = ' ';
   }

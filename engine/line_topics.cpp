@@ -94,9 +94,7 @@ NeedleIndex index_of_topics() {
 
 TopicMask topics_of(std::string_view line) {
   static const NeedleIndex index = index_of_topics();
-  TopicMask mask = 0;
-  index.scan(line, [&](NeedleIndex::Id id) { mask |= TopicMask{1} << id; });
-  return mask;
+  return index.mask_of(line);
 }
 
 }  // namespace escrow::engine

@@ -88,6 +88,10 @@ void NeedleIndex::flatten(const std::vector<Node>& nodes) {
   for (const Node& node : nodes) {
     first_.push_back(static_cast<std::uint32_t>(ids_.size()));
     ids_.insert(ids_.end(), node.ids.begin(), node.ids.end());
+    std::uint32_t& mask = masks_.emplace_back(0);
+    for (const Id id : node.ids) {
+      if (id < 32) mask |= std::uint32_t{1} << id;
+    }
   }
   first_.push_back(static_cast<std::uint32_t>(ids_.size()));
 }

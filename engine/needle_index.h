@@ -32,6 +32,17 @@ class NeedleIndex {
     }
   }
 
+  /// Bit `id` for each word that occurs; ids below 32 only. Faster than `scan`, and for the same words.
+  std::uint32_t mask_of(std::string_view text) const {
+    State state = 0;
+    std::uint32_t mask = 0;
+    for (const char c : text) {
+      state = next_[state * width_ + class_[static_cast<unsigned char>(c)]];
+      mask |= masks_[state];
+    }
+    return mask;
+  }
+
  private:
   using State = std::uint32_t;
   struct Word {
@@ -56,6 +67,7 @@ class NeedleIndex {
   std::vector<std::uint16_t> next_;        // state × class → state
   std::vector<std::uint32_t> first_;       // state → its first entry in ids_
   std::vector<Id> ids_;
+  std::vector<std::uint32_t> masks_;  // state → its ids as bits
 };
 
 }  // namespace escrow::engine

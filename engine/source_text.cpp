@@ -1,6 +1,7 @@
 #include "engine/source_text.h"
 
 #include <algorithm>
+#include <array>
 
 namespace escrow::engine {
 namespace {
@@ -24,6 +25,17 @@ bool is_in(Language language, LanguageMask mask) {
   return (bit(language) & mask) != 0;
 }
 
+/// The next byte that can begin a string or a comment; most of a line is neither.
+std::size_t next_mark(std::string_view line, std::size_t at) {
+  static constexpr auto kMarks = [] {
+    std::array<bool, 256> marks{};
+    for (const char c : {'/', '#', '-', '<', '"', '\'', '`'}) marks[static_cast<unsigned char>(c)] = true;
+    return marks;
+  }();
+  while (at < line.size() && !kMarks[static_cast<unsigned char>(line[at])]) ++at;
+  return at;
+}
+
 void fill(KindMask& mask, std::size_t from, std::size_t to, TextKind kind) {
   std::fill(mask.begin() + static_cast<std::ptrdiff_t>(from), mask.begin() + static_cast<std::ptrdiff_t>(to),
             static_cast<char>(kind));
@@ -44,7 +56,7 @@ KindMask SourceText::classify(std::string_view line) {
     at = close == std::string_view::npos ? line.size() : close + 2;
     fill(mask, 0, at, TextKind::comment);
   }
-  while (at < line.size()) at = read_token(line, at, mask);
+  while ((at = next_mark(line, at)) < line.size()) at = read_token(line, at, mask);
   return mask;
 }
 
