@@ -147,17 +147,20 @@ Arguments read_arguments(const std::vector<Word>& argv, std::size_t first, strin
   return ArgumentReader(argv, value_options).read(first);
 }
 
-const SubcommandEffect* find_effect(string_view program, string_view subcommand) {
+const SubcommandEffect* find_effect(string_view program, string_view subcommand, string_view next) {
   const auto table = subcommand_effects();
   auto it = std::lower_bound(table.begin(), table.end(), program,
                              [](const SubcommandEffect& row, string_view name) { return row.program < name; });
   const SubcommandEffect* other = nullptr;
+  const SubcommandEffect* one = nullptr;
   const string_view wanted = subcommand.empty() ? string_view("-") : subcommand;
+  const std::string both = next.empty() ? std::string() : std::string(subcommand) + "/" + std::string(next);
   for (; it != table.end() && it->program == program; ++it) {
-    if (in_list(it->subcommands, wanted)) return &*it;
+    if (!both.empty() && in_list(it->subcommands, both)) return &*it;
+    if (one == nullptr && in_list(it->subcommands, wanted)) one = &*it;
     if (it->subcommands == "*") other = &*it;
   }
-  return other;
+  return one != nullptr ? one : other;
 }
 
 }  // namespace escrow::engine

@@ -102,7 +102,7 @@ struct SubcommandEffect {
   CategorySet categories;
 };
 
-/// Nullptr if neither the sub-command nor `*` is in the table.
-const SubcommandEffect* find_effect(std::string_view program, std::string_view subcommand);
+/// The row of `subcommand/next` if the table has one, else of the sub-command, else of `*`; nullptr if there is none.
+const SubcommandEffect* find_effect(std::string_view program, std::string_view subcommand, std::string_view next = {});
 
 }  // namespace escrow::engine

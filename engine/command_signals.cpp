@@ -161,7 +161,8 @@ class LineJudge {
         continue;  // `> >(cmd)`, `< <(cmd)`: judged as commands
       if (redirect.kind == RedirectKind::read) {
         // `exec 5<>/dev/tcp/…` gives this very shell a line to another machine.
-        if (c.key == "exec" && c.place(redirect.target).zone == Zone::socket_device) {
+        const bool shell = c.key == "exec" || (c.profile != nullptr && c.profile->role == Role::shell);
+        if (shell && c.place(redirect.target).zone == Zone::socket_device) {
           c.note(Level::critical, Category::remote_code | Category::network, "hands a shell to the network");
         }
         c.reads(redirect.target);
@@ -198,7 +199,7 @@ class LineJudge {
 
   void judge_words(Case& c) {
     const Word& word = c.argv.front();
-    if (word.glob && (!word.quoted || word.text != "[") && c.profile == nullptr) return judge_globbed(c);
+    if (word.glob && word.text != "[" && word.text != "[[") return judge_globbed(c);
     if (word.opaque && !word.expanded) return judge_unknown_word(c);
     if (!is_ascii(word.text)) {
       return c.note(Level::high, bit(Category::obfuscation),
@@ -214,7 +215,9 @@ class LineJudge {
   static void judge_program(Case& c) {
     const string_view word = c.word(0);
     if (!is_trusted_path(word)) return judge_local_program(c);
-    const bool folded = word != lower(word) && c.profile != nullptr && find_profile(base_name(word)) == nullptr;
+    // A few programs are spelled with capitals.
+    const bool folded = word != lower(word) && c.profile != nullptr && find_profile(base_name(word)) == nullptr &&
+                        !in_list("R Rscript Xvfb", base_name(word));
     if (c.profile == nullptr) {
       if (only_asks_for_help(c)) return;
       return c.note(Level::medium, bit(Category::inline_code),

@@ -553,7 +553,7 @@ constexpr ProfileGroup kProfileGroups[] = {
     {Role::editor,
      "ed emacs emacsclient ex gedit gvim helix hx jed joe kak kate mcedit micro nano nvim pico red subl vi view "
      "vim vimx",
-     "-c --cmd -S -s -u -i -w -T -e --eval -l --load -f --funcall",
+     "-c --cmd -S -s -u -i -w -T -e --eval -eval -execute -l --load -load -f --funcall -funcall",
      "", ""},
     {Role::environment,
      "env",
@@ -566,6 +566,75 @@ constexpr ProfileGroup kProfileGroups[] = {
     {Role::clipboard,
      "notify-send open osd pbcopy pbpaste say start wl-copy wl-paste xclip xdg-open xsel",
      "",
+     "", ""},
+    {Role::quiet,
+     "acpi banner blkid btm btop cowsay dircolors dmidecode fastfetch figlet fortune getopt glances hostid "
+     "infocmp inxi iotop jot logname lolcat lsb_release lsipc lslocks lsns neofetch numastat nvidia-smi nvtop "
+     "pathchk pidof pmap procs pstree pwdx sensors shuf stty tabs xdpyinfo zoxide",
+     "",
+     "", ""},
+    {Role::reader,
+     "ansi2txt antiword aspell b3sum bloaty bzdiff catdoc chardet checksec csvformat csvgrep csvjoin csvsort "
+     "csvstat difft duf dust dyff enca exiv2 ffprobe godoc hd highlight hunspell icdiff jid jless "
+     "llvm-dwarfdump llvm-nm llvm-objdump llvm-readelf llvm-size llvm-strings lnav lz4cat man2html mdless meld "
+     "multitail ncdu pdfgrep perldoc pod2text pydoc rhash ri sha3sum soxi tailf unrtf wdiff xxh64sum xxhsum "
+     "xzdiff zcmp zdiff zipgrep zipinfo zstdcat",
+     "",
+     "", ""},
+    {Role::writer,
+     "brotli chrpath csvjson ctags cwebp ditto dsymutil etags genisoimage gs gtags iconutil inkscape "
+     "install_name_tool jpegoptim lipo llvm-strip lzma lzop mkisofs mksquashfs mmv msgfmt msgmerge optipng "
+     "patchelf pdftk pdftoppm plutil pngquant potrace qpdf rsvg-convert sips sox svgo unlzma unsquashfs upx "
+     "wasm-opt wasm2wat wat2wasm xgettext xorriso zopfli",
+     "-o --output -f -l -d -q",
+     "", ""},
+    {Role::searcher,
+     "ast-grep bzgrep gojq jaq pcre2grep sift xzgrep zegrep zfgrep",
+     "-e -f -A -B -C -m --arg --argjson --slurpfile --indent",
+     "", ""},
+    {Role::build,
+     "actionlint alex ameba antora api-extractor attw autoflake axe biber bleep bundlesize busted cabal-fmt "
+     "cargo-fuzz cbmc changeset check-manifest checkov chktex clang-apply-replacements clang-check clang-query "
+     "clangd cmake-format cmake-lint cobalt conftest cordova coursier cspell depcheck dependency-cruiser detekt "
+     "dfmt dialyzer docformatter docusaurus dprint dune elixirc eradicate erlc eslint_d fastlane flawfinder "
+     "gatsby gdc gersemi gitleaks google-java-format grcov hexo htmlhint infer interrogate ionic iwyu_tool kics "
+     "knip ktfmt kubeconform kubeval lage ldc2 llvm-cov llvm-profdata luacheck madge makeindex middleman mill "
+     "monkeytype moon mutmut nikola nimpretty ocamlc ocamlfind ocamlformat ocamlopt opa pa11y pdoc pelican "
+     "periphery pmd prettierd proselint prospector publint pylama pyroma pytype pyupgrade qunit raco radon "
+     "remark rsbuild rspack run-clang-tidy rush scalafix scalafmt scan-build selene sourcery sphinx-apidoc "
+     "sphinx-autobuild splint stylish-haskell stylua swiftgen syncpack tap taplo tape testcafe textlint tfsec "
+     "tsd tshy tuist typst unbuild unimport uvu vitepress vuepress wails weeder wily wireit write-good xcodegen "
+     "xctest yamlfmt zizmor",
+     "",
+     "", ""},
+    {Role::interpreter,
+     "bb clisp clj coqc coqtop ecl fennel gforth groovysh gst guile3 hhvm idris2 janet jbang jruby lean maxima "
+     "mruby nbb ocamlrun perl6 php8 picolisp raku runghc runhaskell sage scala-cli scheme tcl truffleruby utop",
+     "-e --eval -c -l",
+     "", ""},
+    {Role::interpreter,
+     "wasmtime wasmer wasmedge",
+     "",
+     "", ""},
+    {Role::container,
+     "act dagger devcontainer devspace earthly garden incus kaniko ko kubeadm limactl lxc multipass okteto pack "
+     "qemu-img qemu-system-x86_64 skaffold telepresence tilt virsh",
+     "-f --file -n --namespace",
+     "", ""},
+    {Role::cloud,
+     "argo aws-vault cdktf cf cilium civo copilot dvc ecs-cli exo fastly gitlab-runner grype hf huggingface-cli "
+     "infracost kaggle kn kubectx kubens kubeseal linkerd mlflow modal neonctl ntl odo ollama openstack pscale "
+     "rosa s5cmd saml2aws shopify sst syft tea terramate tkn trivy turso upctl velero vultr-cli wandb",
+     "-n --namespace -f -o --output -p --profile --region --project",
+     "", ""},
+    {Role::package,
+     "ansible-galaxy cargo-binstall chezmoi gobrew gvm jenv macports ni nala pip-audit pip-compile pip-sync "
+     "pixi pkg_add pkgin pkgx safety spack swupd tfswitch topgrade xbps-install",
+     "-r -c -f -n --name -p --python",
+     "", ""},
+    {Role::lookup,
+     "ab autocannon bombardier hey lychee oha vegeta wrk",
+     "-n -c -d -t -z -m -H",
      "", ""},
     {Role::evaluator,
      ". eval source trap",

@@ -99,7 +99,30 @@ bool is_project_script(string_view path) {
          contains(folded, "/tests/") || contains(folded, "/test/");
 }
 
+namespace {
+
+/// PowerShell's own words; its text is not bash's.
+void judge_powershell(Case& c) {
+  std::string all;
+  for (const Word& word : c.argv) all += lower(word.text) + " ";
+  const bool evaluates = contains(all, "iex") || contains(all, "invoke-expression");
+  static constexpr std::array<string_view, 9> kDownloads = {
+      "iwr ",  "irm ", "invoke-webrequest", "invoke-restmethod", "downloadstring", "downloadfile", "net.webclient",
+      "curl ", "wget "};
+  if (evaluates && any_in(all, kDownloads))
+    c.note(Level::critical, Category::remote_code | Category::network, "runs text downloaded from the network");
+  for (const Word& word : c.argv) {
+    const std::string option = lower(word.text);
+    if (option.size() > 2 && string_view("-encodedcommand").starts_with(option))
+      c.note(Level::critical, bit(Category::obfuscation), "runs text that it decodes first");
+  }
+  if (c.argv.size() > 1) c.note(Level::medium, bit(Category::inline_code), "has PowerShell run text");
+}
+
+}  // namespace
+
 void judge_shell(Case& c) {
+  if (in_list("powershell pwsh", c.key)) judge_powershell(c);
   const Arguments args = read_arguments(c.argv, 1, "-o -O +o +O --rcfile --init-file");
   if (const Option* file = args.find("--rcfile --init-file"); file != nullptr && file->value) {
     c.note(Level::medium, bit(Category::inline_code), "runs a start file whose content is not seen");
@@ -187,10 +210,16 @@ namespace {
 constexpr std::size_t kMaxCode = 64 * 1024;
 constexpr int kMaxCalls = 64;
 
-constexpr std::array<string_view, 13> kConnects = {
-    "socket.", "create_connection", "net.connect", "net.socket",     "tcpsocket",        "fsockopen", "io::socket",
-    "socket(", "createconnection",  "tcp.connect", "require('net')", "require(\"net\")", "socket.tcp"};
-constexpr std::array<string_view, 22> kFetches = {"urllib",
+constexpr std::array<string_view, 8> kInstalls = {"pkg.add(",    "install.packages(", "pip.main(",     "mix.install(",
+                                                  "biocmanager", "remotes::install_", "pip._internal", "cpan::install"};
+constexpr std::array<string_view, 15> kConnects = {
+    "socket\")",        "socket')",    "socket.",        "create_connection", "net.connect",
+    "net.socket",       "tcpsocket",   "fsockopen",      "io::socket",        "socket(",
+    "createconnection", "tcp.connect", "require('net')", "require(\"net\")",  "socket.tcp"};
+constexpr std::array<string_view, 25> kFetches = {"urllib",
+                                                  "get(\"http",
+                                                  "get('http",
+                                                  "getstore(",
                                                   "requests.",
                                                   "http.client",
                                                   "httpx",
@@ -379,7 +408,8 @@ void judge_deletions(Case& c, string_view code, string_view folded) {
       const std::vector<std::string> names =
           literals_of_call(code.substr(0, end), at + name.size() - (name.ends_with('(') ? 1 : 0), only_literals);
       const bool home = any_in(call, kHomes);
-      if (home && (names.empty() || names.front() == "~" || lower(names.front()) == "home")) {
+      const bool whole = contains(call, "homedir()") && !contains(call, "join") && !contains(call, "+");
+      if (home && (names.empty() || whole || names.front() == "~" || lower(names.front()) == "home")) {
         c.note(Level::critical, Category::destructive | Category::path_escape,
                "deletes the home directory from inline code");
         continue;
@@ -444,17 +474,20 @@ void judge_code(Case& c, string_view code) {
   const bool shells = contains(folded, "/bin/sh") || contains(folded, "/bin/bash") || contains(folded, "cmd.exe") ||
                       contains(folded, "pty.spawn") || contains(folded, "dup2") || contains(folded, "'sh'") ||
                       contains(folded, "\"sh\"") || contains(folded, "'bash'") || contains(folded, "\"bash\"");
-  const bool evaluates = calls_plainly(folded, "eval") || calls_plainly(folded, "exec") ||
-                         contains(folded, "new function(") || contains(folded, "instance_eval") ||
-                         contains(folded, "vm.run") || contains(folded, "pickle.loads") ||
-                         contains(folded, "marshal.loads") || calls_plainly(folded, "compile");
-  const bool processes = any_in(folded, kProcesses);
-  if (connects && shells)
+  const bool evaluates =
+      calls_plainly(folded, "eval") || calls_plainly(folded, "exec") || contains(folded, "new function(") ||
+      contains(folded, "instance_eval") || contains(folded, "vm.run") || contains(folded, "pickle.loads") ||
+      contains(folded, "marshal.loads") || calls_plainly(folded, "compile") || contains(folded, "(eval)");
+  const bool processes = any_in(folded, kProcesses) || contains(folded, "os.execute") ||
+                         (in_list("perl ruby php", c.key) && contains(code, "`"));
+  if (connects && (shells || (processes && !loopback_only(folded))))
     c.note(Level::critical, Category::remote_code | Category::network, "hands a shell to the network");
   if (fetches && evaluates)
     c.note(Level::critical, Category::remote_code | Category::network, "runs text downloaded from the network");
   if (decodes && (evaluates || processes))
     c.note(Level::critical, bit(Category::obfuscation), "runs text that it decodes first");
+  if (any_in(folded, kInstalls))
+    c.note(Level::medium, Category::package_install | Category::network, "fetches packages from inline code");
   if (evaluates) c.note(Level::medium, bit(Category::inline_code), "evaluates text made at run time");
   bool secret = (contains(folded, "environ") || contains(folded, "process.env") || contains(folded, "getenv") ||
                  contains(folded, "env[")) &&
@@ -590,7 +623,7 @@ void judge_interpreter(Case& c) {
   }
   if (c.key == "php" && args.has("-S"))
     return c.note(Level::low, bit(Category::network), "serves files on this machine");
-  if (args.has("--check") || (in_list("php perl ruby", c.key) && args.has("-l -c") && !ran)) {
+  if ((c.key == "node" && args.has("--check")) || (in_list("php perl ruby", c.key) && args.has("-l -c") && !ran)) {
     for (const Word* word : args.positionals) c.reads(*word);
     return;
   }

@@ -218,10 +218,25 @@ void judge_writer(Case& c, const Arguments& args) {
 
 }  // namespace
 
+namespace {
+
+/// `less '+!cmd'`: a pager runs what follows the plus as if it were typed.
+void judge_pager_commands(Case& c) {
+  for (const Word& word : c.argv) {
+    const std::size_t typed = word.text.find_first_not_of('+');
+    if (typed == 0 || typed == std::string::npos || std::string_view("!|#").find(word.text[typed]) == string_view::npos)
+      continue;
+    c.launches(string_view(word.text).substr(typed + 1), true);
+  }
+}
+
+}  // namespace
+
 void judge_files(Case& c) {
   const Arguments args = c.arguments();
   if (args.has("--help --version")) return;
   judge_write_options(c, args);
+  if (in_list("less more most", c.key)) judge_pager_commands(c);
   switch (c.profile->role) {
     case Role::searcher:
       return judge_searcher(c, args);
@@ -252,7 +267,6 @@ void judge_archiver(Case& c) {
     if (option.name == "--checkpoint-action" && option.value && option.value->starts_with("exec=")) {
       c.launches(string_view(*option.value).substr(5), true);
     }
-    if (option.value && in_list("-C -d --directory", option.name)) c.writes(*option.value);
   }
   const string_view first = args.positional(0);
   const bool old_style = in_list("tar gtar bsdtar jar ar", c.key) && !first.empty() &&
@@ -263,6 +277,11 @@ void judge_archiver(Case& c) {
   const bool lists = mode('t') && !mode('c') && !mode('x') ? true : args.has("--list -l -Z") || first == "l";
   const bool creates = mode('c') || mode('r') || mode('u') || args.has("--create --append --update") ||
                        in_list("zip zipnote", c.key) || first == "a";
+  const Option* base = args.find("-C --directory");
+  for (const Option& option : args.options) {
+    if (!option.value || !in_list("-C -d --directory", option.name)) continue;
+    c.note(creates ? effect_of_read(c.place(*option.value)) : effect_of_write(c.place(*option.value)));
+  }
   if (const Option* file = args.find("-f --file"); file != nullptr && file->value && *file->value != "-") {
     if (creates)
       c.writes(*file->value);
@@ -273,6 +292,8 @@ void judge_archiver(Case& c) {
     const bool archive = i == (old_style ? 1U : 0U) && (old_style || in_list("zip", c.key)) && creates;
     if (archive)
       c.writes(*args.positionals[i]);
+    else if (creates && base != nullptr && base->value && !args.positionals[i]->text.starts_with('/'))
+      c.note(effect_of_read(c.place(*base->value + "/" + args.positionals[i]->text)));
     else
       c.reads(*args.positionals[i]);
   }
@@ -469,6 +490,14 @@ constexpr string_view kHarmlessPrograms =
     "gfortran gmake make bash sh zsh fish "
     "gcc-ar llvm-ar clang-cl ccache";
 
+/// Switches of the programs that run git hooks.
+bool skips_hooks(const Case& c, string_view name, string_view value) {
+  if (in_list("HUSKY LEFTHOOK", name)) return in_list("0 false", value);
+  if (in_list("HUSKY_SKIP_HOOKS OVERCOMMIT_DISABLE PRE_COMMIT_ALLOW_NO_CONFIG", name))
+    return !in_list("0 false", value);
+  return name == "SKIP" && !value.empty() && in_list("git pre-commit", c.key);
+}
+
 /// `PATH=…:$PATH` with a place in front that is not a known toolchain's.
 bool hijacks_path(const Case& c, const Word& value) {
   std::string_view rest = value.text;
@@ -495,6 +524,8 @@ void judge_assignment(Case& c, string_view name, const Word& value) {
   if (name.starts_with("ESCROW_") || name.starts_with("CORDON_")) {
     return c.note(Level::critical, bit(Category::guard_tamper), "changes the guard's settings");
   }
+  if (skips_hooks(c, name, value.text))
+    return c.note(Level::medium, bit(Category::guard_tamper), "skips the repository's hooks");
   if (name == "HISTFILE" || name == "HISTSIZE" || name == "HISTFILESIZE") {
     return c.note(Level::high, bit(Category::guard_tamper), "hides the shell's history");
   }
@@ -502,8 +533,10 @@ void judge_assignment(Case& c, string_view name, const Word& value) {
   if (names_program) {
     const string_view text = value.text;
     const string_view first = text.substr(0, text.find(' '));
-    const bool harmless = text.empty() || (in_list(kHarmlessPrograms, base_name(first)) && is_trusted_path(first) &&
-                                           !contains(text, " -c") && text.find_first_of(";|&`$(") == string_view::npos);
+    const bool bare_shell = name == "SHELL" || !in_list("bash sh zsh fish", base_name(first));
+    const bool harmless =
+        text.empty() || (in_list(kHarmlessPrograms, base_name(first)) && is_trusted_path(first) && bare_shell &&
+                         !contains(text, " -c") && text.find_first_of(";|&`$(") == string_view::npos);
     if (!harmless) c.note(Level::high, bit(Category::env_hijack), std::string(name) + " makes another program run");
     return;
   }

@@ -241,6 +241,9 @@ void judge_awk_program(Case& c, string_view program) {
       }
     }
   }
+  if (contains(program, "/inet/") && contains(program, "getline") &&
+      (contains(program, "|getline") || contains(program, "| getline") || contains(program, "system(")))
+    c.note(Level::critical, Category::remote_code | Category::network, "hands a shell to the network");
   if (contains(program, "/inet/"))
     c.note(Level::high, Category::network | Category::inline_code, "opens a network connection from awk");
   if (contains(program, "@load")) c.note(Level::high, bit(Category::inline_code), "loads an extension into awk");
@@ -315,8 +318,9 @@ void judge_editor(Case& c) {
     if (editor_runs(text, script)) c.launches(script, !script.empty());
   };
   for (const Option& option : args.options) {
-    if (option.value && in_list("-c --cmd --eval -e -f --funcall", option.name)) judge_text(*option.value);
-    if (in_list("-S -s --script -l --load -u", option.name) && option.value && *option.value != "NONE") {
+    if (option.value && in_list("-c --cmd --eval -eval -execute -e -f --funcall -funcall", option.name))
+      judge_text(*option.value);
+    if (in_list("-S -s --script -l --load -load -u", option.name) && option.value && *option.value != "NONE") {
       c.note(Level::medium, bit(Category::inline_code), "runs an editor script whose content is not seen");
     }
   }

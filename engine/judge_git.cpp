@@ -68,11 +68,21 @@ bool is_harmless_value(string_view value) {
          value == "/dev/null" || value == "code --wait";
 }
 
+bool runs_hooks(const Case& c) {
+  return std::any_of(c.argv.begin(), c.argv.end(), [](const Word& word) {
+    return in_list("commit push merge am rebase cherry-pick pull revert checkout switch", word.text);
+  });
+}
+
 void judge_setting(Case& c, string_view key_text, string_view value, bool lasting) {
   const std::string key = lower(key_text);
   if (!names_program(key)) {
     if (key == "http.sslverify" && lasting)
       c.note(Level::medium, bit(Category::guard_tamper), "switches certificate checks off");
+    return;
+  }
+  if (key == "core.hookspath" && (value.empty() || value == "/dev/null")) {
+    if (lasting || runs_hooks(c)) c.note(Level::medium, bit(Category::guard_tamper), "skips the repository's hooks");
     return;
   }
   if (is_harmless_value(value)) return;
@@ -114,6 +124,20 @@ bool is_remote_address(string_view text) {
          (contains(text, "@") && contains(text, ":") && !text.starts_with('-'));
 }
 
+/// True if an earlier command of the line made the remote, or pointed it elsewhere.
+bool is_remote_of_this_line(const Case& c, string_view name) {
+  const auto& commands = c.line.script.commands;
+  for (std::size_t i = 0; i < c.index && i < commands.size(); ++i) {
+    const auto& argv = commands[i].argv;
+    const auto verb = std::find_if(argv.begin(), argv.end(), [](const Word& w) { return w.text == "remote"; });
+    if (argv.empty() || program_key(argv.front().text) != "git" || argv.end() - verb < 3) continue;
+    if (in_list("add set-url", verb[1].text) &&
+        std::any_of(verb + 2, argv.end(), [&](const Word& w) { return w.text == name; }))
+      return true;
+  }
+  return false;
+}
+
 void judge_push(Case& c, std::size_t sub) {
   const Arguments args =
       read_arguments(c.argv, sub + 1, "-o --push-option --repo --receive-pack --exec --recurse-submodules");
@@ -127,7 +151,7 @@ void judge_push(Case& c, std::size_t sub) {
   if (rewrites || refspec)
     c.note(Level::high, Category::destructive | Category::network, "rewrites or deletes a branch that others use");
   const string_view target = args.positional(0);
-  if (is_remote_address(target)) {
+  if (is_remote_address(target) || is_remote_of_this_line(c, target)) {
     if (target.starts_with("ext::"))
       c.note(Level::high, bit(Category::inline_code), "has git run a program as transport");
     c.note(Level::high, Category::exfiltration | Category::network,
@@ -228,6 +252,10 @@ bool judge_by_list(Case& c, string_view name, const Arguments& args) {
       c.note(Level::low, bit(Category::workspace_write), "changes the list of remotes");
     return true;
   }
+  if (in_list("notes bisect sparse-checkout", name) && in_list("list show log view visualize", args.positional(0)))
+    return true;
+  if (name == "archive" && args.has("--list -l")) return true;
+  if (name == "apply" && args.has("--stat --numstat --summary --check")) return true;
   if (name == "worktree") {
     if (args.positional(0) == "list") return true;
     c.note(Level::low, bit(Category::workspace_write), "changes work trees");

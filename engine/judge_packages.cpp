@@ -180,11 +180,11 @@ void judge_package(Case& c) {
   if (c.key == "cargo" && args.positional(0).starts_with('+')) first = 1;
   string_view sub = args.positional(first);
   // `dpkg -l`, `rpm -qa`: there the first option is the sub-command.
-  if (in_list("dpkg rpm pacman", c.key) && c.word(1).starts_with('-')) sub = c.word(1);
+  if (in_list("dpkg rpm pacman code codium cursor", c.key) && c.word(1).starts_with('-')) sub = c.word(1);
   if (sub.empty() && args.has("--version -v -V --help -h -version --list --info")) return;
   if (c.key == "go" && judge_go(c, sub)) return;
   if (judge_node_packages(c, args, sub) || judge_python_packages(c, args, sub)) return;
-  const SubcommandEffect* effect = find_effect(c.key, sub);
+  const SubcommandEffect* effect = find_effect(c.key, sub, args.positional(first + 1));
   if (effect == nullptr)
     return c.note(Level::medium, bit(Category::inline_code), "runs a sub-command that is not known");
   c.note(effect->level, effect->categories,
@@ -207,7 +207,13 @@ void judge_recipe(Case& c, string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     string_view text_line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (!text_line.starts_with('\t')) continue;
+    if (!text_line.starts_with('\t')) {
+      // `all: ; command` has its recipe on the same line.
+      const std::size_t colon = text_line.find(':');
+      const std::size_t semicolon = colon == string_view::npos ? colon : text_line.find(';', colon);
+      if (semicolon == string_view::npos) continue;
+      text_line.remove_prefix(semicolon + 1);
+    }
     while (!text_line.empty() && std::string_view("\t@-+ ").find(text_line.front()) != string_view::npos)
       text_line.remove_prefix(1);
     c.launches(text_line, true);
@@ -299,6 +305,7 @@ void judge_build(Case& c) {
   if (c.key == "terraform-docs") return;
   for (const Word* word : args.positionals) {
     const string_view text = word->text;
+    if (text.starts_with("//") && in_list("bazel bazelisk buck2 pants gn", c.key)) continue;  // a label
     const bool path = text.starts_with('/') || text.starts_with("../") || word->tilde || text.starts_with("$HOME");
     if (!path) continue;
     const Target target = c.place(*word);

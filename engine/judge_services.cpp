@@ -27,6 +27,7 @@ bool asks_for_secret(const Case& c, const Arguments& args) {
       contains(text, "export-credentials") || contains(text, "secret show") || contains(text, "keys list")) {
     return true;
   }
+  if (contains(text, "configure get") && is_secret_name(args.positional(2))) return true;
   if (contains(text, "get-parameter") && args.has("--with-decryption")) return true;
   if (in_list("kubectl oc", c.key) && in_list("get describe", args.positional(0)) &&
       starts_with_any(args.positional(1), {"secret", "secrets"}))
@@ -84,7 +85,7 @@ void judge_cloud(Case& c) {
   if (args.positionals.empty() && args.has("--version -v --help -h -version")) return;
   if (c.key == "ansible-vault")
     return c.note(Level::medium, bit(Category::credential_access), "opens encrypted secrets");
-  const SubcommandEffect* effect = find_effect(c.key, args.positional(0));
+  const SubcommandEffect* effect = find_effect(c.key, args.positional(0), args.positional(1));
   if (effect != nullptr) c.note(effect->level, effect->categories, c.key + " " + std::string(args.positional(0)));
   if (effect != nullptr && effect->level == Level::none) return;
   if (asks_for_secret(c, args)) c.note(Level::high, kSecretNet, "asks a service for secrets");
@@ -405,7 +406,14 @@ void judge_wrapper(Case& c, const Arguments& args) {
   if (c.key == "script" && !args.positionals.empty()) c.writes(*args.positionals.front());
   if ((c.key == "xargs" || c.key == "parallel") && args.has("-a --arg-file"))
     c.note(effect_of_read(c.place(args.find("-a --arg-file")->value.value_or(""))));
-  if (c.key == "parallel" && args.positionals.empty() && c.has_input())
+  if (const SubcommandEffect* effect = find_effect(c.key, args.positional(0)); effect != nullptr)
+    c.note(effect->level, effect->categories, c.key + " " + std::string(args.positional(0)));
+  if (c.key != "parallel" || !args.positionals.empty() || !c.has_input()) return;
+  if ((c.input() & kFromNetwork) != 0)
+    c.note(Level::critical, Category::remote_code | Category::network, "runs text downloaded from the network");
+  else if ((c.input() & kDecoded) != 0)
+    c.note(Level::critical, bit(Category::obfuscation), "runs text that was just decoded");
+  else
     c.note(Level::medium, bit(Category::inline_code), "runs every line of its input");
 }
 

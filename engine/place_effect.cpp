@@ -86,6 +86,8 @@ PlaceEffect write_by_zone(const Target& target) {
     case Zone::documentation:
     case Zone::system:
     case Zone::filesystem_root:
+      if (target.path == "/proc/sysrq-trigger")
+        return {Level::critical, Category::system | Category::path_escape, "crashes or restarts the machine"};
       return {Level::high, kEscape, "writes a system path: " + target.path};
   }
   return {};

@@ -76,6 +76,7 @@ std::size_t ShellBuilder::add_command(SimpleCommand command, const ShellFrame& f
       if (equals == std::string::npos || !is_name(std::string_view(word.text).substr(0, equals))) continue;
       Word value = word;
       value.text = word.text.substr(equals + 1);
+      value.tilde = !word.quoted && value.text.starts_with('~');
       assign(word.text.substr(0, equals), value, frame);
     }
   }
@@ -103,7 +104,10 @@ void ShellBuilder::assign(const std::string& name, const Word& value, const Shel
   const bool pure = !value.opaque || value.text.find_first_of("(`") == std::string::npos;
   const auto known = variables_.find(name);
   std::vector<std::string> values;
-  if (pure && value.text.size() <= kMaxValue) values.push_back(value.text);
+  std::string text = value.text;
+  // `D=~/x`: the tilde is expanded here, and not where `$D` is used.
+  if (value.tilde) text.replace(0, std::min(text.find('/'), text.size()), "$HOME");
+  if (pure && text.size() <= kMaxValue) values.push_back(std::move(text));
   if (known == variables_.end())
     variables_.emplace(name, std::move(values));
   else if (!frame.conditional)
@@ -121,7 +125,9 @@ void ShellBuilder::set_loop_variable(const std::string& name, const std::vector<
       texts.clear();
       break;
     }
-    texts.push_back(word.text);
+    std::string text = word.text;
+    if (word.tilde) text.replace(0, std::min(text.find('/'), text.size()), "$HOME");
+    texts.push_back(std::move(text));
   }
   variables_[name] = std::move(texts);
 }

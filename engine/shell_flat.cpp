@@ -234,8 +234,11 @@ class FlatReader {
                  (c == '`' || ((c == '$' || c == '<' || c == '>') && i + 1 < raw.size() && raw[i + 1] == '('))) {
         const std::size_t end = skip_expansion(raw, i);
         const std::size_t open = c == '`' ? i + 1 : i + 2;
-        const bool arithmetic = raw.substr(i).starts_with("$((");
-        if (!arithmetic && end > open) nested_.push_back({begin + open, begin + end - 1, c == '<' || c == '>'});
+        if (raw.substr(i).starts_with("$((")) {
+          i += 2;  // arithmetic; what it substitutes still runs
+          continue;
+        }
+        if (end > open) nested_.push_back({begin + open, begin + end - 1, c == '<' || c == '>'});
         i = end - 1;
       }
     }
@@ -273,8 +276,7 @@ class FlatReader {
 
   void read_here_docs() {
     for (const PendingHereDoc& here : std::exchange(pending_, {})) {
-      Word body;
-      body.quoted = here.literal;
+      std::string raw;
       bool closed = false;
       while (at_ < source_.size() && !closed) {
         const std::size_t end = std::min(source_.find('\n', at_), source_.size());
@@ -282,12 +284,12 @@ class FlatReader {
         at_ = std::min(end + 1, source_.size());
         while (here.strip_tabs && line.starts_with('\t')) line.remove_prefix(1);
         closed = line == here.end;
-        if (!closed) body.text.append(line).push_back('\n');
+        if (!closed) raw.append(line).push_back('\n');
       }
       if (!closed) state_ = std::max(state_, ParseState::partial);
-      body.opaque = !here.literal && body.text.find_first_of("$`") != std::string::npos;
-      // Substitutions in an unquoted body run: read it as one double-quoted word.
-      if (body.opaque) add_body_substitutions(body.text, here.command);
+      Word body = resolve_here_document(raw, here.literal);
+      // Substitutions in an unquoted body run.
+      if (body.opaque) add_body_substitutions(raw, here.command);
       builder_.script().commands[here.command].redirects[here.redirect].target = std::move(body);
       builder_.add_inner(here.command);
     }
@@ -297,6 +299,8 @@ class FlatReader {
     for (std::size_t i = 0; i < body.size(); ++i) {
       if (body[i] == '\\') {
         ++i;
+      } else if (body.substr(i).starts_with("$((")) {
+        i += 2;
       } else if (body[i] == '`' || body.substr(i).starts_with("$(")) {
         const std::size_t end = skip_expansion(body, i);
         const std::size_t open = body[i] == '`' ? i + 1 : i + 2;

@@ -154,30 +154,14 @@ struct Draft {
   std::vector<std::size_t> after_operator;  // 1 if the node is fed by the command
   std::size_t begin = 0, end = 0;
   bool has_span = false;
+  /// Where the word read last ends for bash. The grammar cuts words at a line continuation and at some quotes; what it
+  /// takes for the next word is then the rest of this one.
+  std::size_t consumed = 0;
 };
 
 /// True if bash would not end a word anywhere in it. The grammar takes `[ }` for one.
 bool is_one_word(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\\') {
-      ++i;
-    } else if (c == '\'' || c == '"') {
-      const std::size_t end = skip_quoted(text, i);
-      if (end == std::string_view::npos) return false;
-      i = end - 1;
-    } else if (c == '$' || c == '`') {
-      const bool ansi = c == '$' && i + 1 < text.size() && text[i + 1] == '\'';
-      const std::size_t end = ansi ? skip_quoted(text, i) : skip_expansion(text, i);
-      if (end == std::string_view::npos) return false;
-      i = end - 1;
-    } else if ((c == '<' || c == '>') && i + 1 < text.size() && text[i + 1] == '(') {
-      i = skip_expansion(text, i) - 1;
-    } else if (std::string_view(" \t\n;|&<>()").find(c) != std::string_view::npos) {
-      return false;
-    }
-  }
-  return true;
+  return skip_word(text, 0) == text.size();
 }
 
 class TreeReader {
@@ -318,6 +302,7 @@ class TreeReader {
     const ShellFrame body = within(frame, CommandContext::loop);
     std::vector<TSNode> groups, nested;
     SimpleCommand assignment;
+    std::size_t consumed = 0;
     each_child(node, [&](TSNode child) {
       if (!ts_node_is_named(child)) return;
       if (kind_of(child) == Kind::container) return groups.push_back(child);
@@ -330,7 +315,10 @@ class TreeReader {
         assignment.assignments = {{name, target_of(child)}};
         assignment.span = text_.span(ts_node_start_byte(child), ts_node_end_byte(child));
       }
-      for (Word& word : builder_.expand(source(child), ts_node_start_byte(child))) {
+      const std::size_t begin = ts_node_start_byte(child);
+      if (begin < consumed) return;
+      consumed = end_of_word(child);
+      for (Word& word : builder_.expand(text_.text.substr(begin, consumed - begin), begin)) {
         values.push_back(std::move(word));
       }
     });
@@ -462,10 +450,12 @@ class TreeReader {
     switch (kind_of(child)) {
       case Kind::assignment:
         cover(draft, child);
-        if (draft.words.empty())
+        if (draft.words.empty()) {
           draft.assignments.push_back(child);
-        else
+          draft.consumed = end_of_assignment(child);
+        } else {
           add_word(child, draft);
+        }
         return collect_nested(child, draft.nested);
       case Kind::file_redirect:
         return gather_file_redirect(child, draft);
@@ -482,13 +472,31 @@ class TreeReader {
     }
   }
 
+  /// The end of the word that begins with the node; never before the node's own.
+  std::size_t end_of_word(TSNode node) const {
+    const std::size_t own = ts_node_end_byte(node), end = skip_word(text_.text, ts_node_start_byte(node));
+    return end == std::string_view::npos ? own : std::max(own, end);
+  }
+
+  std::size_t end_of_assignment(TSNode node) const {
+    const std::string_view text = source(node);
+    const std::size_t equals = text.find('=');
+    const bool array = equals != std::string_view::npos && text.substr(equals + 1).starts_with('(');
+    return array ? ts_node_end_byte(node) : end_of_word(node);
+  }
+
   /// Nodes that touch are one word.
   void add_word(TSNode node, Draft& draft) {
-    const Piece piece{ts_node_start_byte(node), ts_node_end_byte(node)};
+    const Piece piece{ts_node_start_byte(node), end_of_word(node)};
+    if (piece.begin < draft.consumed) {
+      if (piece.end > draft.consumed) whole_ = false;
+      return;
+    }
     if (!draft.words.empty() && draft.words.back().end == piece.begin)
       draft.words.back().end = piece.end;
     else
       draft.words.push_back(piece);
+    draft.consumed = piece.end;
   }
 
   static void collect_nested(TSNode node, std::vector<TSNode>& out, int depth = 0) {
@@ -521,6 +529,7 @@ class TreeReader {
         op = source(child);
       } else if (!has_target) {
         redirect.target = target_of(child);
+        draft.consumed = end_of_word(child);
         has_target = true;
         collect_nested(child, draft.nested);
       } else if (is_next_descriptor(child)) {
@@ -555,8 +564,9 @@ class TreeReader {
   }
 
   Word target_of(TSNode node) const {
-    Word word = resolve_one(source(node), ts_node_start_byte(node), builder_.variables());
-    word.span = text_.span(ts_node_start_byte(node), ts_node_end_byte(node));
+    const std::size_t begin = ts_node_start_byte(node), end = end_of_word(node);
+    Word word = resolve_one(text_.text.substr(begin, end - begin), begin, builder_.variables());
+    word.span = text_.span(begin, end);
     return word;
   }
 
@@ -567,7 +577,9 @@ class TreeReader {
     each_child(node, [&](TSNode child) {
       if (kind_of(child) == Kind::descriptor) redirect.fd = parse_descriptor(source(child));
       if (source(child) == "<<<" || !ts_node_is_named(child) || kind_of(child) == Kind::descriptor) return;
+      if (ts_node_start_byte(child) < draft.consumed) return;
       redirect.target = target_of(child);
+      draft.consumed = end_of_word(child);
       collect_nested(child, draft.nested);
     });
     cover(draft, node);
@@ -642,26 +654,21 @@ class TreeReader {
   }
 
   Word here_body(TSNode node, bool literal, bool strip_tabs) const {
-    Word word;
-    const std::string_view text = source(node);
-    word.quoted = literal;
-    word.opaque = !literal && text.find_first_of("$`") != std::string_view::npos;
-    word.span = text_.span(ts_node_start_byte(node), ts_node_end_byte(node));
-    if (!strip_tabs) {
-      word.text = text;
-      return word;
-    }
+    std::string text;
     bool at_start = true;
-    for (const char c : text) {
-      if (at_start && c == '\t') continue;
-      word.text.push_back(c);
+    for (const char c : source(node)) {
+      if (strip_tabs && at_start && c == '\t') continue;
+      text.push_back(c);
       at_start = c == '\n';
     }
+    Word word = resolve_here_document(text, literal);
+    word.span = text_.span(ts_node_start_byte(node), ts_node_end_byte(node));
     return word;
   }
 
   Assignment assignment_of(TSNode node) const {
-    const std::string_view text = source(node);
+    const std::string_view text =
+        text_.text.substr(ts_node_start_byte(node), end_of_assignment(node) - ts_node_start_byte(node));
     const std::size_t equals = text.find('=');
     Assignment out;
     std::size_t end = equals == std::string_view::npos ? text.size() : equals;

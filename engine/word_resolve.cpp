@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "engine/brace_expand.h"
+
 // A word is read into cells, one a resulting character, each remembering how it came to be. Brace expansion and
 // splitting then work on cells, so that a quoted `{` or blank is never taken for syntax. An expansion that cannot be
 // resolved becomes cells that carry its source text.
@@ -11,17 +13,7 @@
 namespace escrow::engine {
 namespace {
 
-constexpr std::size_t kMaxWordsOfExpansion = 512;
-constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxBraceCells = 1024;
-
-enum class Mark : unsigned char { plain, quoted, opaque, separator };
-
-struct Cell {
-  char c;
-  Mark mark;
-};
-using Cells = std::vector<Cell>;
 
 struct Reading {
   Cells cells;
@@ -62,6 +54,16 @@ bool read_code(std::string_view text, std::size_t& at, std::size_t most, int bas
   return true;
 }
 
+/// The digits of `\x{…}`, of which the last byte counts; the bracket need not be closed.
+void read_braced_code(std::string_view text, std::size_t& at, std::string& out) {
+  std::uint32_t code = 0, digit = 0;
+  for (std::size_t next = at; next < text.size() && read_code(text, next, 1, 16, digit); at = next) {
+    code = (code << 4 | digit) & 0xFF;
+  }
+  if (at < text.size() && text[at] == '}') ++at;
+  out.push_back(static_cast<char>(code));
+}
+
 /// One escape of `$'…'` (bash manual, "ANSI-C Quoting"); `at` stands after the backslash.
 void read_ansi_escape(std::string_view text, std::size_t& at, std::string& out, bool& encoded) {
   static constexpr std::string_view kNames = "abeEfnrtv\\'\"?", kValues = "\a\b\x1b\x1b\f\n\r\t\v\\'\"?";
@@ -78,6 +80,12 @@ void read_ansi_escape(std::string_view text, std::size_t& at, std::string& out, 
     out.push_back(static_cast<char>(code & 0xFF));
     return;
   }
+  if (c == 'x' && at + 1 < text.size() && text[at + 1] == '{') {
+    at += 2;
+    encoded = true;
+    read_braced_code(text, at, out);
+    return;
+  }
   const std::size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
   std::size_t next = at + 1;
   if (digits != 0 && next < text.size() && read_code(text, next, digits, 16, code)) {
@@ -91,8 +99,10 @@ void read_ansi_escape(std::string_view text, std::size_t& at, std::string& out, 
   }
   if (c == 'c' && at + 1 < text.size()) {
     encoded = true;
-    out.push_back(static_cast<char>(text[at + 1] & 0x1F));
+    const char key = text[at + 1];
+    out.push_back(key == '?' ? '\x7f' : static_cast<char>(std::toupper(static_cast<unsigned char>(key)) & 0x1F));
     at += 2;
+    if (key == '\\' && at < text.size() && text[at] == '\\') ++at;
     return;
   }
   out.push_back('\\');
@@ -113,6 +123,11 @@ class Reader {
   void put(char c, Mark mark) { reading_.cells.push_back({c, mark}); }
   void put(std::string_view text, Mark mark) {
     for (const char c : text) put(c, mark);
+  }
+
+  void put_quoted(std::string_view text) {
+    if (text.empty()) put('\0', Mark::nothing);
+    put(text, Mark::quoted);
   }
 
   void read_next() {
@@ -157,7 +172,7 @@ class Reader {
   void read_single() {
     const std::size_t close = source_.find('\'', at_ + 1);
     const std::size_t end = close == std::string_view::npos ? source_.size() : close;
-    put(source_.substr(at_ + 1, end - at_ - 1), Mark::quoted);
+    put_quoted(source_.substr(at_ + 1, end - at_ - 1));
     const std::size_t next = std::min(source_.size(), end + 1);
     note_quotes(at_, next);
     at_ = next;
@@ -165,6 +180,7 @@ class Reader {
 
   void read_double() {
     const std::size_t begin = at_++;
+    put('\0', Mark::nothing);
     while (at_ < source_.size() && source_[at_] != '"') {
       const char c = source_[at_];
       if (c == '\\' && at_ + 1 < source_.size()) {
@@ -204,7 +220,8 @@ class Reader {
     }
     reading_.quoted = true;
     if (encoded) reading_.disguised = true;
-    put(out, Mark::quoted);
+    // A zero byte ends the text, as it would a C string.
+    put_quoted(std::string_view(out).substr(0, out.find('\0')));
     at_ = std::min(source_.size(), stop + 1);
   }
 
@@ -263,114 +280,33 @@ class Reader {
     return raw.size() == source_.size() || (source_.size() == raw.size() + 2 && source_.front() == '"');
   }
 
+  /// True for a character of `$IFS`, which the line may have set.
+  bool splits(char c) {
+    const auto set = variables_.find("IFS");
+    if (set == variables_.end()) return c == ' ' || c == '\t' || c == '\n';
+    if (set->second.size() == 1) return set->second.front().find(c) != std::string::npos;
+    reading_.opaque = true;
+    return false;
+  }
+
   void put_value(std::string_view value, bool in_quotes) {
     reading_.expanded = true;
+    // `$a$b`: a word put together from two variables hides what it is.
+    if (value_end_ != 0 && value_end_ == reading_.cells.size()) reading_.disguised = true;
     for (const char c : value) {
       // A value taken from another variable that stays unknown (`$HOME/bin`) is unknown here too.
       if (c == '$' || c == '`') reading_.opaque = true;
-      const bool blank = c == ' ' || c == '\t' || c == '\n';
-      put(c, in_quotes ? Mark::quoted : blank ? Mark::separator : Mark::opaque);
+      put(c, in_quotes ? Mark::quoted : splits(c) ? Mark::separator : Mark::opaque);
     }
+    value_end_ = reading_.cells.size();
   }
 
   std::string_view source_;
   const KnownVariables& variables_;
   std::size_t at_ = 0;
+  std::size_t value_end_ = 0;  // where the value of the last known variable ends in the cells
   Reading reading_;
 };
-
-/// The cells of `{…}` at `open`: the end (index of `}`) and the commas at its own depth; npos if it is not a group.
-std::size_t find_group(const Cells& cells, std::size_t open, std::vector<std::size_t>& commas) {
-  int depth = 0;
-  for (std::size_t i = open; i < cells.size(); ++i) {
-    if (cells[i].mark != Mark::plain) continue;
-    if (cells[i].c == '{') ++depth;
-    if (cells[i].c == ',' && depth == 1) commas.push_back(i);
-    if (cells[i].c == '}' && --depth == 0) return i;
-  }
-  return std::string::npos;
-}
-
-/// `{a..c}` and `{1..9}` (bash manual, "Brace Expansion").
-bool expand_range(const Cells& cells, std::size_t open, std::size_t close, std::vector<Cells>& parts) {
-  std::string body;
-  for (std::size_t i = open + 1; i < close; ++i) {
-    if (cells[i].mark != Mark::plain) return false;
-    body.push_back(cells[i].c);
-  }
-  const std::size_t dots = body.find("..");
-  if (dots == std::string::npos || dots == 0 || dots + 2 >= body.size()) return false;
-  const std::string from = body.substr(0, dots), to = body.substr(dots + 2);
-  int a = 0, b = 0;
-  const bool letters = from.size() == 1 && to.size() == 1 && std::isalpha(static_cast<unsigned char>(from[0])) != 0 &&
-                       std::isalpha(static_cast<unsigned char>(to[0])) != 0;
-  if (letters) {
-    a = static_cast<unsigned char>(from[0]);
-    b = static_cast<unsigned char>(to[0]);
-  } else {
-    const auto read = [](const std::string& text, int& value) {
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      return error == std::errc() && end == text.data() + text.size();
-    };
-    if (!read(from, a) || !read(to, b) || std::abs(static_cast<long>(a) - b) > static_cast<long>(kMaxWordsOfExpansion))
-      return false;
-  }
-  const int step = a <= b ? 1 : -1;
-  for (int i = a;; i += step) {
-    Cells part;
-    const std::string text = letters ? std::string(1, static_cast<char>(i)) : std::to_string(i);
-    for (const char c : text) part.push_back({c, Mark::plain});
-    parts.push_back(std::move(part));
-    if (i == b) return true;
-  }
-}
-
-void expand_braces(const Cells& cells, std::vector<Cells>& out, int depth);
-
-/// prefix × parts × (suffix expanded).
-void combine(const Cells& cells, std::size_t open, std::size_t close, const std::vector<Cells>& parts,
-             std::vector<Cells>& out, int depth) {
-  std::vector<Cells> suffixes;
-  expand_braces(Cells(cells.begin() + static_cast<std::ptrdiff_t>(close) + 1, cells.end()), suffixes, depth + 1);
-  for (const Cells& part : parts) {
-    std::vector<Cells> middles;
-    expand_braces(part, middles, depth + 1);
-    for (const Cells& middle : middles) {
-      for (const Cells& suffix : suffixes) {
-        if (out.size() >= kMaxWordsOfExpansion) return;
-        Cells word(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(open));
-        word.insert(word.end(), middle.begin(), middle.end());
-        word.insert(word.end(), suffix.begin(), suffix.end());
-        out.push_back(std::move(word));
-      }
-    }
-  }
-}
-
-void expand_braces(const Cells& cells, std::vector<Cells>& out, int depth) {
-  if (depth < kMaxDepth && cells.size() <= kMaxBraceCells) {
-    for (std::size_t open = 0; open < cells.size(); ++open) {
-      if (cells[open].mark != Mark::plain || cells[open].c != '{') continue;
-      std::vector<std::size_t> commas;
-      const std::size_t close = find_group(cells, open, commas);
-      if (close == std::string::npos) break;
-      std::vector<Cells> parts;
-      if (commas.empty()) {
-        if (!expand_range(cells, open, close, parts)) continue;
-      } else {
-        commas.push_back(close);
-        std::size_t from = open + 1;
-        for (const std::size_t comma : commas) {
-          parts.emplace_back(cells.begin() + static_cast<std::ptrdiff_t>(from),
-                             cells.begin() + static_cast<std::ptrdiff_t>(comma));
-          from = comma + 1;
-        }
-      }
-      return combine(cells, open, close, parts, out, depth);
-    }
-  }
-  out.push_back(cells);
-}
 
 /// Cells between unquoted separators.
 std::vector<Cells> split_cells(const Cells& cells) {
@@ -386,10 +322,19 @@ std::vector<Cells> split_cells(const Cells& cells) {
   return out;
 }
 
+/// A word too long to expand may stand for anything if it holds a brace.
+BraceExpansion expand_bounded(const Cells& cells) {
+  if (cells.size() <= kMaxBraceCells) return expand_braces(cells);
+  const bool braces = std::any_of(cells.begin(), cells.end(),
+                                  [](const Cell& cell) { return cell.mark == Mark::plain && cell.c == '{'; });
+  return {{cells}, !braces};
+}
+
 Word to_word(const Cells& cells, const Reading& reading, Span span) {
   Word word;
   word.text.reserve(cells.size());
   for (const Cell& cell : cells) {
+    if (cell.mark == Mark::nothing) continue;
     word.text.push_back(cell.c);
     if (cell.mark == Mark::plain && (cell.c == '*' || cell.c == '?' || cell.c == '[')) word.glob = true;
   }
@@ -406,6 +351,16 @@ bool is_plain_source(std::string_view source) {
   return std::none_of(source.begin(), source.end(), [](char c) {
     return c == '\\' || c == '\'' || c == '"' || c == '$' || c == '`' || c == '{' || c == '<' || c == '>';
   });
+}
+
+std::vector<std::string_view> blank_parts(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (std::size_t at = text.find_first_not_of(" \t\n"); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(" \t\n", at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(" \t\n", end);
+  }
+  return out;
 }
 
 Word plain_word(std::string_view source, Span span) {
@@ -502,27 +457,77 @@ std::vector<Word> resolve_words(std::string_view source, std::size_t offset, con
   const Reading reading = Reader(source, variables).read();
   std::vector<Word> words;
   if (reading.many != nullptr) {
+    const bool quoted = source.front() == '"';
     for (const std::string& value : *reading.many) {
-      words.push_back(plain_word(value, span));
-      words.back().expanded = true;
-      words.back().opaque = value.find('$') != std::string::npos;
+      for (const std::string_view part : quoted ? std::vector<std::string_view>{value} : blank_parts(value)) {
+        words.push_back(plain_word(part, span));
+        words.back().expanded = true;
+        words.back().tilde = false;
+        words.back().opaque = part.find_first_of("$`") != std::string_view::npos;
+      }
     }
     return words;
   }
-  std::vector<Cells> alternatives;
-  expand_braces(reading.cells, alternatives, 0);
-  // Too long to expand: a brace group in it may stand for anything.
-  const bool unexpanded = reading.cells.size() > kMaxBraceCells &&
-                          std::any_of(reading.cells.begin(), reading.cells.end(),
-                                      [](const Cell& cell) { return cell.mark == Mark::plain && cell.c == '{'; });
-  for (const Cells& cells : alternatives) {
-    for (const Cells& part : split_cells(cells)) words.push_back(to_word(part, reading, span));
+  const BraceExpansion alternatives = expand_bounded(reading.cells);
+  for (const Cells& cells : alternatives.words) {
+    for (const Cells& part : split_cells(cells)) {
+      // Expansions that leave nothing leave no word.
+      if (!part.empty()) words.push_back(to_word(part, reading, span));
+    }
   }
-  if (unexpanded) words.front().opaque = true;
-  if (alternatives.size() > 1 || words.size() > 1) {
+  if (!alternatives.complete && !words.empty()) words.front().opaque = true;
+  if (alternatives.words.size() > 1 || words.size() > 1) {
     for (Word& word : words) word.disguised = true;
   }
   return words;
+}
+
+std::size_t skip_word(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    const char c = text[at];
+    const char next = at + 1 < text.size() ? text[at + 1] : '\0';
+    if (c == '\\') {
+      at = std::min(at + 2, text.size());
+    } else if (c == '\'' || c == '"' || (c == '$' && next == '\'')) {
+      at = skip_quoted(text, at);
+      if (at == std::string_view::npos) return at;
+    } else if (c == '$' || c == '`' || ((c == '<' || c == '>') && next == '(')) {
+      at = skip_expansion(text, at);
+    } else if (std::string_view(" \t\n;|&<>()").find(c) != std::string_view::npos) {
+      return at;
+    } else {
+      ++at;
+    }
+  }
+  return at;
+}
+
+Word resolve_here_document(std::string_view body, bool literal) {
+  Word word;
+  word.quoted = literal;
+  if (literal) {
+    word.text = body;
+    return word;
+  }
+  for (std::size_t at = 0; at < body.size();) {
+    const char c = body[at];
+    const char next = at + 1 < body.size() ? body[at + 1] : '\0';
+    if (c == '\\' && next == '\n') {
+      at += 2;
+    } else if (c == '\\' && next != '\0' && std::string_view("$`\\").find(next) != std::string_view::npos) {
+      word.text.push_back(next);
+      at += 2;
+    } else if (c == '$' || c == '`') {
+      const std::size_t end = skip_expansion(body, at);
+      word.opaque = word.opaque || end > at + 1;
+      word.text += body.substr(at, end - at);
+      at = end;
+    } else {
+      word.text.push_back(c);
+      ++at;
+    }
+  }
+  return word;
 }
 
 Word resolve_one(std::string_view source, std::size_t offset, const KnownVariables& variables) {
