@@ -551,9 +551,13 @@ constexpr ProfileGroup kProfileGroups[] = {
      "-keyout -config -inform -outform",
      "-out -keyout", ""},
     {Role::editor,
-     "ed emacs emacsclient ex gedit gvim helix hx jed joe kak kate mcedit micro nano nvim pico red subl vi view "
+     "emacs emacsclient gedit gvim helix hx jed joe kak kate mcedit micro nano nvim pico subl vi view "
      "vim vimx",
      "-c --cmd -S -s -u -i -w -T -e --eval -eval -execute -l --load -load -f --funcall -funcall",
+     "", ""},
+    {Role::editor,
+     "ed ex red",
+     "-c -p --prompt",
      "", ""},
     {Role::environment,
      "env",

@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "engine/command_case.h"
+#include "engine/inner_command.h"
 
 // Text programs that hold a language of their own (sed, awk), and editors: each can run commands and write files.
 
@@ -330,14 +331,19 @@ void judge_editor(Case& c) {
     else
       c.writes(*word);
   }
-  for (const Redirect& redirect : c.command.redirects) {
-    if (redirect.kind != RedirectKind::here_doc && redirect.kind != RedirectKind::here_string) continue;
-    string_view text = redirect.target.text;
+  const auto judge_lines = [&](string_view text) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
       judge_text(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
+  };
+  for (const Redirect& redirect : c.command.redirects) {
+    if (redirect.kind == RedirectKind::here_doc || redirect.kind == RedirectKind::here_string)
+      judge_lines(redirect.target.text);
+  }
+  if (c.command.piped_from != SimpleCommand::npos) {
+    if (const auto typed = printed_text(c.line.script.commands[c.command.piped_from])) judge_lines(*typed);
   }
   c.note(Level::low, bit(Category::workspace_write), "edits files");
 }

@@ -181,7 +181,7 @@ void judge_package(Case& c) {
   string_view sub = args.positional(first);
   // `dpkg -l`, `rpm -qa`: there the first option is the sub-command.
   if (in_list("dpkg rpm pacman code codium cursor", c.key) && c.word(1).starts_with('-')) sub = c.word(1);
-  if (sub.empty() && args.has("--version -v -V --help -h -version --list --info")) return;
+  if (sub.empty() && args.has("--version -v -V --help -h -version --list --info --list-sdks --list-runtimes")) return;
   if (c.key == "go" && judge_go(c, sub)) return;
   if (judge_node_packages(c, args, sub) || judge_python_packages(c, args, sub)) return;
   const SubcommandEffect* effect = find_effect(c.key, sub, args.positional(first + 1));

@@ -233,8 +233,13 @@ class TreeReader {
       case Kind::function:
         return visit_function(node, frame);
       case Kind::substitution:
-      case Kind::process_substitution:
-        return visit_children(node, frame);
+      case Kind::process_substitution: {
+        // A word inside ends with the substitution at the latest: a backquote closes it.
+        const std::size_t outer = std::exchange(limit_, ts_node_end_byte(node) - 1);
+        visit_children(node, frame);
+        limit_ = outer;
+        return;
+      }
       case Kind::container:
       case Kind::error:
         return visit_children(node, frame);
@@ -474,7 +479,8 @@ class TreeReader {
 
   /// The end of the word that begins with the node; never before the node's own.
   std::size_t end_of_word(TSNode node) const {
-    const std::size_t own = ts_node_end_byte(node), end = skip_word(text_.text, ts_node_start_byte(node));
+    const std::size_t own = ts_node_end_byte(node);
+    const std::size_t end = skip_word(text_.text.substr(0, limit_), ts_node_start_byte(node));
     return end == std::string_view::npos ? own : std::max(own, end);
   }
 
@@ -743,6 +749,7 @@ class TreeReader {
   ShellBuilder& builder_;
   bool whole_ = true;
   int depth_ = 0;
+  std::size_t limit_ = std::string_view::npos;
   int next_descriptor_ = -1;  // a digit that the grammar took for a word of the redirect before
 };
 

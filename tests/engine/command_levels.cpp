@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -59,6 +60,28 @@ TEST_CASE("each command of the corpus has the level of its kind") {
     if (line.starts_with('#') || tab == std::string::npos) continue;
     INFO(line);
     CHECK(name_of(judge(unescape(line.substr(tab + 1))).decision.risk.level) == line.substr(0, tab));
+    ++count;
+  }
+  CHECK(count > 1000);
+}
+
+TEST_CASE("each command of the corpus has the categories of its kind") {
+  std::ifstream in(ESCROW_SOURCE_DIR "/tests/corpus/commands/kinds.txt");
+  REQUIRE(in.good());
+  std::string line;
+  std::size_t count = 0;
+  while (std::getline(in, line)) {
+    const std::size_t first = line.find('\t'), second = line.find('\t', first + 1);
+    if (line.starts_with('#') || second == std::string::npos) continue;
+    INFO(line);
+    const Evaluation evaluation = judge(unescape(line.substr(second + 1)));
+    CHECK(name_of(evaluation.decision.risk.level) == line.substr(0, first));
+    const auto& found = evaluation.decision.risk.categories;
+    std::istringstream wanted(line.substr(first + 1, second - first - 1));
+    for (std::string category; std::getline(wanted, category, ',');) {
+      INFO(category);
+      CHECK((category == "-" || std::find(found.begin(), found.end(), category) != found.end()));
+    }
     ++count;
   }
   CHECK(count > 1000);

@@ -191,7 +191,7 @@ std::string compound(Dice& dice, int depth) {
     case 5:
       return "for i in 1; do " + inner() + "\ndone";
     case 6:
-      return "f() { " + inner() + "\n}; f";
+      return "f" + std::to_string(depth) + "() { " + inner() + "\n}; f" + std::to_string(depth);
     case 7:
       return "eval " + dice.of({"'p e1 \"e 2\"'", "p e1 e2", "\"p \\\"q r\\\"\"", "$'p \\'x y\\''"});
     default:
@@ -232,6 +232,7 @@ cases=$1
 set --
 while IFS= read -r -d '' -u 8 line; do
   a=one b='two  three' IFS=$' \t\n'; unset v w i unset
+  unset -f f0 f1 f2
   eval "if false; then :
 $line
 fi" 2> /dev/null && ok=0 || ok=1
@@ -275,7 +276,7 @@ Answers ask_bash(const std::vector<std::string>& lines) {
   std::ofstream cases(place / "cases", std::ios::binary);
   for (const std::string& text : lines) cases << text << '\0';
   cases.close();
-  const std::string run = "cd '" + (place / "empty").string() + "' && LC_ALL=C.UTF-8 HOME=/nowhere timeout 60 bash " +
+  const std::string run = "cd '" + (place / "empty").string() + "' && LC_ALL=C.UTF-8 HOME=/nowhere timeout 40 bash " +
                           "--norc --noprofile ../harness ../cases 9>> ../records > /dev/null 2>&1 < /dev/null";
   REQUIRE(std::system(run.c_str()) == 0);
   Answers answers;
@@ -419,9 +420,9 @@ TEST_CASE("a word is resolved as bash resolves it, or said to be opaque") {
   if (!bash_is_modern()) return;
   Dice dice(20'260'101);
   std::vector<std::string> lines;
-  for (int i = 0; i < 3000; ++i) lines.push_back("p " + argument(dice));
-  for (int i = 0; i < 600; ++i) lines.push_back("v=" + dice.of({"", "x"}) + word(dice) + "; p \"$v\"");
-  for (int i = 0; i < 600; ++i) lines.push_back("pi <<< " + word(dice));
+  for (int i = 0; i < 2000; ++i) lines.push_back("p " + argument(dice));
+  for (int i = 0; i < 400; ++i) lines.push_back("v=" + dice.of({"", "x"}) + word(dice) + "; p \"$v\"");
+  for (int i = 0; i < 400; ++i) lines.push_back("pi <<< " + word(dice));
   const Tally tally = check_against_bash(lines);
   CHECK(tally.refused * 10 < tally.lines);
   CHECK(tally.unread * 50 < tally.lines);
@@ -432,7 +433,7 @@ TEST_CASE("every command that bash runs is named, however the line is put togeth
   if (!bash_is_modern()) return;
   Dice dice(20'260'102);
   std::vector<std::string> lines;
-  for (int i = 0; i < 1500; ++i) lines.push_back(line(dice));
+  for (int i = 0; i < 800; ++i) lines.push_back(line(dice));
   const Tally tally = check_against_bash(lines);
   CHECK(tally.refused * 5 < tally.lines);
   CHECK(tally.unread * 20 < tally.lines);
@@ -444,7 +445,7 @@ TEST_CASE("what quote_argv writes, bash reads back") {
   Dice dice(20'260'103);
   std::vector<std::string> lines;
   std::vector<Argv> expected;
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 300; ++i) {
     Argv argv{"p"};
     for (std::size_t n = dice.below(4); n > 0; --n) {
       argv.push_back(dice.many(0, 5, [&] {
