@@ -491,6 +491,16 @@ class TreeReader {
     return array ? ts_node_end_byte(node) : end_of_word(node);
   }
 
+  /// The grammar takes a line end before a continued line for a blank: what follows is another command then.
+  void check_gap(const Draft& draft, std::size_t begin) {
+    for (std::size_t i = draft.consumed; draft.consumed != 0 && i < begin; ++i) {
+      if (text_.text[i] == '\\')
+        ++i;
+      else if (text_.text[i] == '\n')
+        whole_ = false;
+    }
+  }
+
   /// Nodes that touch are one word.
   void add_word(TSNode node, Draft& draft) {
     const Piece piece{ts_node_start_byte(node), end_of_word(node)};
@@ -498,6 +508,7 @@ class TreeReader {
       if (piece.end > draft.consumed) whole_ = false;
       return;
     }
+    check_gap(draft, piece.begin);
     if (!draft.words.empty() && draft.words.back().end == piece.begin)
       draft.words.back().end = piece.end;
     else
@@ -525,6 +536,7 @@ class TreeReader {
   void gather_file_redirect(TSNode node, Draft& draft) {
     Redirect redirect;
     redirect.fd = std::exchange(next_descriptor_, -1);
+    check_gap(draft, ts_node_start_byte(node));
     std::string_view op;
     bool has_target = false;
     each_child(node, [&](TSNode child) {
@@ -579,6 +591,7 @@ class TreeReader {
   void gather_here_string(TSNode node, Draft& draft) {
     Redirect redirect;
     redirect.kind = RedirectKind::here_string;
+    check_gap(draft, ts_node_start_byte(node));
     redirect.span = text_.span(ts_node_start_byte(node), ts_node_end_byte(node));
     each_child(node, [&](TSNode child) {
       if (kind_of(child) == Kind::descriptor) redirect.fd = parse_descriptor(source(child));
@@ -596,6 +609,7 @@ class TreeReader {
     Redirect redirect;
     redirect.kind = RedirectKind::here_doc;
     bool literal = false, strip_tabs = false, fed = false;
+    check_gap(draft, ts_node_start_byte(node));
     std::size_t slot = draft.redirects.size();
     each_child(node, [&](TSNode child) {
       const std::string_view text = source(child);
@@ -605,14 +619,15 @@ class TreeReader {
           return;
         case Kind::here_start:
           literal = text.find_first_of("'\"\\") != std::string_view::npos;
+          redirect.target = here_body(child, literal, strip_tabs);
           redirect.span = text_.span(ts_node_start_byte(node), ts_node_end_byte(child));
           draft.end = std::max(draft.end, static_cast<std::size_t>(ts_node_end_byte(child)));
           return;
         case Kind::here_body:
-          redirect.target = here_body(child, literal, strip_tabs);
           if (!literal) collect_nested(child, draft.nested);
           return;
         case Kind::here_end:
+          if (ts_node_end_byte(child) <= here_end_ || ts_node_end_byte(child) > here_close_) whole_ = false;
           return;
         case Kind::file_redirect:
         case Kind::here_string:
@@ -659,16 +674,29 @@ class TreeReader {
     }
   }
 
-  Word here_body(TSNode node, bool literal, bool strip_tabs) const {
-    std::string text;
-    bool at_start = true;
-    for (const char c : source(node)) {
-      if (strip_tabs && at_start && c == '\t') continue;
-      text.push_back(c);
-      at_start = c == '\n';
+  /// The body that belongs to the delimiter at `start`. It is read from the text: the grammar drops blanks before the
+  /// first line and ends at `EOF ` too.
+  Word here_body(TSNode start, bool literal, bool strip_tabs) {
+    const std::string end = resolve_one(source(start), 0, {}).text;
+    const std::size_t line_end = std::min(text_.text.find('\n', ts_node_end_byte(start)), text_.text.size());
+    std::size_t at = here_line_ == line_end ? here_close_ : std::min(line_end + 1, text_.text.size());
+    here_line_ = line_end;
+    const std::size_t begin = at;
+    std::string body;
+    bool closed = false;
+    while (at < text_.text.size() && !closed) {
+      const std::size_t stop = std::min(text_.text.find('\n', at), text_.text.size());
+      std::string_view line = text_.text.substr(at, stop - at);
+      while (strip_tabs && line.starts_with('\t')) line.remove_prefix(1);
+      closed = line == end;
+      here_end_ = at;
+      at = std::min(stop + 1, text_.text.size());
+      if (!closed) body.append(line).push_back('\n');
     }
-    Word word = resolve_here_document(text, literal);
-    word.span = text_.span(ts_node_start_byte(node), ts_node_end_byte(node));
+    here_close_ = at;
+    if (!closed) whole_ = false;
+    Word word = resolve_here_document(body, literal);
+    word.span = text_.span(begin, std::max(begin, here_end_));
     return word;
   }
 
@@ -694,6 +722,9 @@ class TreeReader {
   }
 
   void finish(const Draft& draft, const ShellFrame& frame) {
+    // A command that begins inside the word before it: the grammar took a quoted line end for a real one.
+    if (draft.has_span && draft.begin < words_end_) whole_ = false;
+    words_end_ = std::max(words_end_, draft.consumed);
     SimpleCommand command;
     for (const TSNode node : draft.assignments) command.assignments.push_back(assignment_of(node));
     for (const Piece& piece : draft.words) {
@@ -710,6 +741,7 @@ class TreeReader {
 
   void visit_nested(TSNode node, const ShellFrame& frame, std::size_t owner) {
     ShellFrame inner = frame;
+    const std::size_t outer_end = std::exchange(words_end_, 0);
     const bool process = kind_of(node) == Kind::process_substitution;
     inner.context = process ? CommandContext::process_substitution : CommandContext::substitution;
     inner.parent = owner;
@@ -717,6 +749,7 @@ class TreeReader {
     inner.piped_from = inner.piped_from_first = SimpleCommand::npos;
     if (process && source(node).starts_with('>')) inner.piped_from = inner.piped_from_first = owner;
     visit(node, inner);
+    words_end_ = outer_end;
   }
 
   void visit_after(const Draft& draft, std::size_t from, const ShellFrame& frame) {
@@ -750,6 +783,9 @@ class TreeReader {
   bool whole_ = true;
   int depth_ = 0;
   std::size_t limit_ = std::string_view::npos;
+  std::size_t words_end_ = 0;  // of the command before, in the same list
+  // Of the here-document read last: the end of the line it was named on, and its closing line.
+  std::size_t here_line_ = std::string_view::npos, here_end_ = 0, here_close_ = 0;
   int next_descriptor_ = -1;  // a digit that the grammar took for a word of the redirect before
 };
 
