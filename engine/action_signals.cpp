@@ -45,6 +45,8 @@ ScriptJudgement judge_file(const FileAction& action, const CommandScene& scene) 
         note(risk, effect_of_removal(target, reach));
         break;
       case FileOp::move:
+        // What is moved can be read at its new place, and is gone from the old one.
+        note(risk, effect_of_read(target));
         note(risk, effect_of_write(target));
         break;
     }
@@ -55,7 +57,9 @@ ScriptJudgement judge_file(const FileAction& action, const CommandScene& scene) 
 
 ScriptJudgement judge_network(const NetworkAction& action) {
   ScriptJudgement risk;
-  const std::string host = lower(action.host);
+  std::string host = lower(action.host);
+  while (host.ends_with('.')) host.pop_back();
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (is_metadata_host(host)) {
     note(risk, {Level::critical, Category::credential_access | Category::network,
                 "asks the cloud metadata service for credentials"});

@@ -154,6 +154,9 @@ Taint Case::brought() const {
     const bool substituted =
         inner.context == CommandContext::substitution || inner.context == CommandContext::process_substitution;
     if (substituted && inner.piped_from != index) taint |= line.output_of(child);
+    // `curl … | sh -c "$(cat)"`: what stands in the substitution reads the same input.
+    if (substituted && inner.piped_from == SimpleCommand::npos)
+      taint |= line.feeds_of(command) & (kFromNetwork | kDecoded);
   }
   for (const Word& word : argv) {
     if (!word.opaque) continue;

@@ -105,6 +105,21 @@ void judge_copier(Case& c, const Arguments& args) {
   }
 }
 
+/// `find … | xargs rm`: what is deleted is what the command before names.
+void judge_listed_removal(Case& c) {
+  if (c.command.piped_from == SimpleCommand::npos) return;
+  bool artefacts = false;
+  for (const Word& word : c.line.script.commands[c.command.piped_from].argv) {
+    std::string name = word.text;
+    name.erase(std::remove(name.begin(), name.end(), '*'), name.end());
+    artefacts = artefacts || (!name.empty() && (is_artefact(name) || is_artefact("x" + name)));
+    const PlaceEffect whole = effect_of_removal(c.place(word), Reach::tree);
+    const bool path = word.tilde || word.opaque || word.text.starts_with('/');
+    if (path && whole.level == Level::critical) c.note(Level::high, whole.categories, whole.message);
+  }
+  if (!artefacts) c.note(Level::medium, bit(Category::destructive), "deletes whatever the command before it names");
+}
+
 void judge_remover(Case& c, const Arguments& args) {
   const Reach reach = args.has("-r -R --recursive -d") || in_list("rimraf trash trash-put del srm wipe", c.key)
                           ? Reach::tree
@@ -125,7 +140,9 @@ void judge_remover(Case& c, const Arguments& args) {
   }
   if (args.has("--no-preserve-root"))
     c.note(Level::critical, Category::destructive | Category::path_escape, "asks to wipe the root");
-  if (c.wrapped_by("xargs gxargs parallel") && reach == Reach::tree && args.positionals.empty()) {
+  const bool listed = args.positionals.empty() && c.wrapped_by("xargs gxargs parallel") && c.has_input();
+  if (listed) judge_listed_removal(c);
+  if (listed && reach == Reach::tree) {
     c.note(Level::medium, bit(Category::destructive), "deletes whatever the list before it names");
   } else if (args.positionals.empty()) {
     c.note(Level::low, Category::destructive | Category::workspace_write, "deletes what it is given");
@@ -565,6 +582,10 @@ void judge_assignment(Case& c, string_view name, const Word& value) {
   if (name == "NODE_TLS_REJECT_UNAUTHORIZED" || name == "GIT_SSL_NO_VERIFY" || name == "PYTHONHTTPSVERIFY") {
     return c.note(Level::medium, bit(Category::env_hijack), "switches certificate checks off");
   }
+  if (in_list("MAKEFLAGS GNUMAKEFLAGS", name) &&
+      (contains(value.text, "eval") || contains(value.text, "SHELL=") || contains(value.text, "-f"))) {
+    return c.note(Level::high, bit(Category::env_hijack), std::string(name) + " gives make other recipes");
+  }
   const bool loader = in_list(kLoaderVariables, name) || name.starts_with("GIT_CONFIG_KEY_") ||
                       name.starts_with("GIT_CONFIG_VALUE_") || name.starts_with("BASH_FUNC_");
   const bool harmless = value.text.empty() || value.text == "/dev/null" ||
@@ -576,6 +597,11 @@ void judge_environment(Case& c) {
   for (const std::size_t child : c.line.children[c.index]) {
     for (const Assignment& assignment : c.line.script.commands[child].assignments)
       judge_assignment(c, assignment.name, assignment.value);
+  }
+  for (const Option& option : c.arguments().options) {
+    const bool unset = in_list("-u --unset", option.name) && option.value;
+    if (unset && (option.value->starts_with("ESCROW_") || option.value->starts_with("CORDON_")))
+      c.note(Level::critical, bit(Category::guard_tamper), "changes the guard's settings");
   }
   for (std::size_t i = 1; i < c.argv.size(); ++i) {
     const std::size_t equals = c.word(i).find('=');

@@ -186,6 +186,10 @@ void judge_contact(Case& c, string_view name, std::size_t sub) {
 
 void judge_discards(Case& c, string_view name, const Arguments& args) {
   constexpr CategorySet kLoss = bit(Category::destructive);
+  for (const Word* word : args.positionals) {
+    const Target target = c.place(*word);
+    if (target.ward == Ward::guard) c.note(effect_of_write(target));
+  }
   if (name == "reset") {
     if (args.has("--hard --merge --keep")) return c.note(Level::medium, kLoss, "discards changes and commits");
     return c.note(Level::low, bit(Category::workspace_write), "moves the branch or the index");

@@ -16,6 +16,7 @@ string_view host_of(string_view url) {
   if (const std::size_t at = url.rfind('@'); at != string_view::npos) url.remove_prefix(at + 1);
   if (url.starts_with('[')) return url.substr(1, url.find(']') - 1);
   if (std::count(url.begin(), url.end(), ':') == 1) url = url.substr(0, url.find(':'));
+  while (url.ends_with('.')) url.remove_suffix(1);
   return url;
 }
 
@@ -166,7 +167,10 @@ void judge_fetcher(Case& c) {
     if (option.name == "--unix-socket" && contains(*option.value, "docker"))
       c.note(Level::critical, Category::privilege | Category::system,
              "drives the container daemon, which is root on the host");
-    if (option.name == "-K" || option.name == "--config") c.note(effect_of_read(c.place(*option.value)));
+    if ((c.key == "curl" && option.name == "-K") || option.name == "--config") {
+      c.note(effect_of_read(c.place(*option.value)));
+      c.note(Level::medium, bit(Category::network), "contacts what a file names");
+    }
     if (option.name == "--use-askpass") c.launches(*option.value, true);
     if (in_list("-i --input-file --key --cert --netrc-file -b --cookie --load-cookies", option.name) &&
         (contains(*option.value, "/") || option.name == "-i")) {

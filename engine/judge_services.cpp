@@ -466,7 +466,10 @@ void judge_vault(Case& c) {
   const string_view verb = args.positional(0);
   constexpr CategorySet kSecret = bit(Category::credential_access);
   if (c.key == "openssl") {
-    if (args.has("-connect")) c.connects(args.find("-connect")->value.value_or(""));
+    if (args.has("-connect")) {
+      c.connects(args.find("-connect")->value.value_or(""));
+      if ((c.input() & kSecretData) != 0) c.uploads(kSecretData, "");
+    }
     for (const Option& option : args.options) {
       if (!option.value) continue;
       if (in_list(c.profile->write_options, option.name)) c.writes(*option.value);

@@ -142,6 +142,7 @@ using Tree = std::unique_ptr<TSTree, TreeDelete>;
 /// A stretch of source that is one word.
 struct Piece {
   std::size_t begin, end;
+  bool array = false;  ///< `a=(x y)` behind `declare`
 };
 
 /// What a simple command's nodes are gathered into before it is resolved.
@@ -404,6 +405,13 @@ class TreeReader {
   }
 
   std::vector<Word> resolve(const Piece& piece) {
+    if (piece.array) {
+      Word word;
+      word.text = text_.text.substr(piece.begin, piece.end - piece.begin);
+      word.opaque = true;
+      word.span = text_.span(piece.begin, piece.end);
+      return {word};
+    }
     if (!is_one_word(text_.text.substr(piece.begin, piece.end - piece.begin))) whole_ = false;
     auto words = builder_.expand(text_.text.substr(piece.begin, piece.end - piece.begin), piece.begin);
     for (Word& word : words) word.span = text_.span(piece.begin, piece.end);
@@ -458,6 +466,9 @@ class TreeReader {
         if (draft.words.empty()) {
           draft.assignments.push_back(child);
           draft.consumed = end_of_assignment(child);
+        } else if (is_array(child)) {
+          draft.words.push_back({ts_node_start_byte(child), ts_node_end_byte(child), true});
+          draft.consumed = ts_node_end_byte(child);
         } else {
           add_word(child, draft);
         }
@@ -484,11 +495,15 @@ class TreeReader {
     return end == std::string_view::npos ? own : std::max(own, end);
   }
 
-  std::size_t end_of_assignment(TSNode node) const {
-    const std::string_view text = source(node);
+  /// True for `a=(x y)`.
+  bool is_array(TSNode assignment) const {
+    const std::string_view text = source(assignment);
     const std::size_t equals = text.find('=');
-    const bool array = equals != std::string_view::npos && text.substr(equals + 1).starts_with('(');
-    return array ? ts_node_end_byte(node) : end_of_word(node);
+    return equals != std::string_view::npos && text.substr(equals + 1).starts_with('(');
+  }
+
+  std::size_t end_of_assignment(TSNode node) const {
+    return is_array(node) ? ts_node_end_byte(node) : end_of_word(node);
   }
 
   /// The grammar takes a line end before a continued line for a blank: what follows is another command then.
