@@ -105,6 +105,8 @@ void judge_database(Case& c);
 void judge_system(Case& c);
 void judge_vault(Case& c);
 void judge_quiet(Case& c);
+/// After the judge of its family: what the words of a program that only reads do all the same.
+void judge_quiet_words(Case& c);
 void judge_environment(Case& c);
 void judge_assignment(Case& c, std::string_view name, const Word& value);
 

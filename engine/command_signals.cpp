@@ -225,6 +225,7 @@ class LineJudge {
     }
     if (only_asks_for_help(c)) return;
     judge_by_role(c);
+    judge_quiet_words(c);
     // `LS` is `ls` only where names fold; elsewhere it is some other program.
     if (folded && c.judgement.level < Level::medium)
       c.note(Level::medium, bit(Category::inline_code), "runs a program that is not known");

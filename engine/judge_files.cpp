@@ -543,6 +543,16 @@ void judge_assignment(Case& c, string_view name, const Word& value) {
   }
   if (skips_hooks(c, name, value.text))
     return c.note(Level::medium, bit(Category::guard_tamper), "skips the repository's hooks");
+  if (in_list("GIT_DIR GIT_COMMON_DIR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS "
+              "GIT_TEMPLATE_DIR",
+              name) &&
+      value.text != "/dev/null") {
+    return c.note(Level::medium, bit(Category::env_hijack),
+                  std::string(name) + " points git at settings that can run programs");
+  }
+  if (!value.opaque && (contains(value.text, "$(") || contains(value.text, "`"))) {
+    c.note(Level::medium, bit(Category::inline_code), "keeps a substitution as text, which bash may run later");
+  }
   if (name == "HISTFILE" || name == "HISTSIZE" || name == "HISTFILESIZE") {
     return c.note(Level::high, bit(Category::guard_tamper), "hides the shell's history");
   }

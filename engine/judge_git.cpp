@@ -336,6 +336,9 @@ std::size_t judge_global_options(Case& c) {
                     false);
     } else if (text == "-C" || text.starts_with("--git-dir") || text.starts_with("--work-tree")) {
       const Target target = c.place(value);
+      if (target.zone == Zone::scratch && text.starts_with("--git-dir")) {
+        c.note(Level::medium, bit(Category::inline_code), "another repository's settings can make git run programs");
+      }
       if (target.zone != Zone::workspace && target.zone != Zone::workspace_root && target.zone != Zone::unknown &&
           target.zone != Zone::scratch) {
         c.note(Level::medium, bit(Category::path_escape), "works on a repository outside the workspace");
