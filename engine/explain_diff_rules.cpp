@@ -93,7 +93,7 @@ constexpr RuleText kDiffRuleTexts[] = {
      "Authentication, cryptography, payments, migrations and pipelines deserve a second look. This alone decides "
      "nothing."},
     {"large-change", "A large change",
-     "The more lines, the less is seen: 5, 10 or 15 points from 100, 400 and 1500 changed lines on. Lockfiles and "
+     "The more lines, the less is seen: 5, 10 or 15 points beyond 100, 400 and 1500 changed lines. Lockfiles and "
      "generated files do not count. This alone decides nothing."},
     {"low-confidence", "The agent is unsure",
      "The agent itself reported little confidence in this change, which adds up to 10 points to what else was found. "
