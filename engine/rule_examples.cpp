@@ -136,7 +136,8 @@ constexpr DiffRuleExample kDiffExamples[] = {
     {"workflow-injection",
      {".github/workflows/triage.yml", "     steps:\n+      - run: echo \"${{ github.event.issue.title }}\"\n"},
      {".github/workflows/triage.yml",
-      "     steps:\n+      - env:\n+          TITLE: ${{ github.event.issue.title }}\n+        run: echo \"$TITLE\"\n"}},
+      "     steps:\n+      - env:\n+          TITLE: ${{ github.event.issue.title }}\n+        run: echo "
+      "\"$TITLE\"\n"}},
     {"workflow-permissions",
      {".github/workflows/docs.yml", " name: docs\n+permissions: write-all\n"},
      {".github/workflows/docs.yml", " name: docs\n+permissions: read-all\n"}},
