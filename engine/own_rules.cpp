@@ -10,6 +10,7 @@
 #include "engine/change_view.h"
 #include "engine/findings.h"
 #include "engine/line_cursor.h"
+#include "engine/pattern_cost.h"
 #include "engine/rule_match.h"
 #include "engine/text.h"
 #include "engine/unicode_scan.h"
@@ -86,7 +87,7 @@ Signal signal_of(const OwnRule& rule, const FileView& file, const DiffLine& line
 
 }  // namespace
 
-/// The rules about one side of a change. RE2 gives up on a set whose automaton outgrows its memory; then each pattern
+/// The rules about one side of a change. RE2 may give up on a set for want of memory; then each pattern
 /// is asked by itself, which takes longer and is never wrong.
 class OwnRules::SidePatterns {
  public:
@@ -193,8 +194,17 @@ std::optional<std::string> pattern_fault(const std::string& pattern) {
     return "cannot be read (" + compiled.error() +
            "); allowed here: a regular expression of RE2, which has no look-around and no back-references";
   }
+  if (static_cast<std::size_t>(compiled.ProgramSize()) > kMaxPatternSteps) {
+    return "costs too much: " + std::to_string(compiled.ProgramSize()) + " steps, of " +
+           std::to_string(kMaxPatternSteps) + " allowed here; repeat less often than in {1000}";
+  }
   if (re2::RE2::PartialMatch("", compiled)) return "is found in an empty line, so in every line; `.` is for any text";
   return std::nullopt;
+}
+
+std::size_t pattern_steps(const std::string& pattern) {
+  const re2::RE2 compiled(pattern, own_options(kPatternMemory));
+  return compiled.ok() ? static_cast<std::size_t>(compiled.ProgramSize()) : 0;
 }
 
 OwnRules::OwnRules(std::vector<OwnRule> rules)

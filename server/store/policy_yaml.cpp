@@ -11,6 +11,7 @@
 #include "engine/action.h"
 #include "engine/grant.h"
 #include "engine/own_rules.h"
+#include "engine/pattern_cost.h"
 #include "engine/redact.h"
 #include "engine/shell.h"
 #include "server/units.h"
@@ -377,6 +378,15 @@ class Reader {
       }
       layer_.own_rules.push_back(std::move(rule));
     }
+    check_cost(node, path);
+  }
+
+  void check_cost(const YAML::Node& node, const std::string& path) {
+    std::size_t steps = 0;
+    for (const auto& rule : layer_.own_rules) steps += rule.pattern.empty() ? 0 : engine::pattern_steps(rule.pattern);
+    if (steps <= engine::kMaxFileSteps) return;
+    problem(node, path + ": the patterns cost too much together: " + std::to_string(steps) + " steps, of " +
+                      std::to_string(engine::kMaxFileSteps) + " allowed in a file; repeat less often than in {100}");
   }
 
   OwnRule read_own_rule(const YAML::Node& node, const std::string& path) {

@@ -134,8 +134,8 @@ TEST_CASE("many rules in one pass say the same as each by itself") {
   }
 }
 
-TEST_CASE("attack: patterns whose automaton is too large for the set are still asked, one by one") {
-  // Each `.{n}` doubles the states that the joint automaton must tell apart.
+TEST_CASE("attack: patterns whose joint automaton outgrows its memory still say the same as each by itself") {
+  // Each `.{n}` doubles the states that it must tell apart.
   std::vector<OwnRule> rules;
   for (int i = 0; i < 40; ++i)
     rules.push_back(own_rule("r" + std::to_string(i), "[a-m].{" + std::to_string(20 + i) + "}[n-z]$"));
@@ -160,6 +160,8 @@ TEST_CASE("a pattern that cannot be used says why") {
   CHECK(pattern_fault("(?=ahead)").value_or("").find("no look-around") != std::string::npos);
   CHECK(pattern_fault("(a)\\1").value_or("").starts_with("cannot be read"));
   CHECK(pattern_fault("((a{100}){100}){100}").value_or("").starts_with("cannot be read"));
+  CHECK(pattern_fault(".{900}x").value_or("").starts_with("costs too much"));
+  CHECK_FALSE(pattern_fault("\\p{L}+_id"));
   CHECK(pattern_fault("x*").value_or("").starts_with("is found in an empty line"));
   CHECK(pattern_fault(std::string(kMaxPatternBytes + 1, 'x')).value_or("").starts_with("is longer than"));
   CHECK(pattern_fault("\xff").value_or("").starts_with("cannot be read"));

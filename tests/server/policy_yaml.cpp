@@ -225,6 +225,10 @@ TEST_CASE("attack: a file of thousands of rules or of patterns that explode is r
   for (std::size_t i = 0; i <= engine::kMaxOwnRules; ++i)
     many += "  - { id: r" + std::to_string(i) + ", pattern: x, weight: 1, message: m }\n";
   CHECK(problems_of(many) == "p.yaml:2:3: diff_rules: holds 101 rules; at most 100 are allowed in a file\n");
+  std::string costly = "diff_rules:\n";
+  for (int i = 0; i < 20; ++i)
+    costly += "  - { id: r" + std::to_string(i) + ", pattern: '[a-z].{70}Q', weight: 1, message: m }\n";
+  CHECK(problems_of(costly).starts_with("p.yaml:2:3: diff_rules: the patterns cost too much together: "));
   for (const char* pattern : {"((x{100}){100}){100}", "(.{1000}){1000}"}) {
     CAPTURE(pattern);
     const auto problems =
