@@ -45,11 +45,11 @@ const KindMask& HunkView::kinds(std::size_t index) const {
 }
 
 TopicMask HunkView::topics(std::size_t index) const {
-  if (topics_.empty()) {
-    topics_.reserve(lines().size());
-    for (const DiffLine& line : lines()) topics_.push_back(topics_of(line.text));
-  }
-  return topics_[index];
+  constexpr TopicMask kAsked = TopicMask{1} << 31;  // above every topic; lines no rule asks about cost nothing
+  if (topics_.empty()) topics_.resize(lines().size());
+  TopicMask& mask = topics_[index];
+  if (mask == 0) mask = topics_of(lines()[index].text) | kAsked;
+  return mask;
 }
 
 std::string HunkView::text_of(std::size_t index) const {

@@ -156,12 +156,26 @@ std::size_t first_removed_definition(const HunkView& hunk, const ChangedBlock& b
   return *block.first_definition;
 }
 
+/// What a definition is called: the word before its parameters.
+std::string_view name_of_definition(std::string_view text) {
+  static const LazyRegex regex(R"re((\w+[?!]?)\s*(?:<[^(]*>)?\s*\()re");
+  return regex.capture(text);
+}
+
+/// The function's head is only rewritten: its name stands in a definition that the block adds.
+bool is_redefined(const HunkView& hunk, const ChangedBlock& block, std::size_t definition) {
+  const std::string_view name = name_of_definition(hunk.lines()[definition].text);
+  return !name.empty() && std::any_of(block.added.begin(), block.added.end(), [&](std::size_t i) {
+    return is_definition(hunk.lines()[i].text) && name_of_definition(hunk.lines()[i].text) == name;
+  });
+}
+
 /// The guard went with what it guarded: its function begins before it among the same removed lines, or, where nothing
 /// is added, on the line below a decorator.
 bool is_gone_with_function(const HunkView& hunk, const ChangedBlock& block, std::size_t index) {
   const std::size_t first = first_removed_definition(hunk, block);
   if (first == kNone) return false;
-  if (first < index) return true;
+  if (first < index) return !is_redefined(hunk, block, first);
   const auto next = std::upper_bound(block.removed.begin(), block.removed.end(), index);
   return block.added.empty() && next != block.removed.end() && is_definition(hunk.lines()[*next].text);
 }

@@ -45,7 +45,7 @@ constexpr LinePattern
             {"prompt-injection",
              {"agent", "assistant", "llm", "language model", "copilot", "claude", "cursor", "codex", "chatgpt",
               "gemini", "ai "},
-             R"re((?i)\b(?:AI|LLM|coding|code|automated|autonomous)?\s*(?:agents?|assistants?|language\s+models?|LLMs?|copilot|claude|cursor|codex|chatgpt|gemini|AI(?:\s+(?:reviewers?|tools?|models?|systems?))?)\b[^.]*\b(?:must|should|shall|have\s+to|need\s+to|are\s+required\s+to|are\s+instructed\s+to|please|will|:)\s+(?:also\s+|always\s+|first\s+|now\s+|immediately\s+|silently\s+)*(?:send|upload|post|exfiltrate|email|curl|leak|transmit|disable|delete|approve|merge|skip|ignore|disregard|download|hide|bypass|read\s+(?:the\s+)?(?:\.env|secrets?|credentials?|keys?)|add\s+the\s+following|insert|(?:run|execute)\s+(?:the\s+following|this|`?(?:curl|wget|sh|bash|python|npx|node)))\b)re",
+             R"re((?i)(?:^|[^\w-])(?:AI|LLM|coding|code|automated|autonomous)?\s*(?:agents?|assistants?|language\s+models?|LLMs?|copilot|claude|cursor|codex|chatgpt|gemini|AI(?:\s+(?:reviewers?|tools?|models?|systems?))?)\b[^.]*\b(?:must|should|shall|have\s+to|need\s+to|are\s+required\s+to|are\s+instructed\s+to|please|will|:)\s+(?:also\s+|always\s+|first\s+|now\s+|immediately\s+|silently\s+)*(?:send|upload|post|exfiltrate|email|curl|leak|transmit|disable|delete|approve|merge|skip|ignore|disregard|download|hide|bypass|read\s+(?:the\s+)?(?:\.env|secrets?|credentials?|keys?)|add\s+the\s+following|insert|(?:run|execute)\s+(?:the\s+following|this|`?(?:curl|wget|sh|bash|python|npx|node)))\b)re",
              Where::any,
              kAnyLanguage,
              kEverything},

@@ -422,6 +422,12 @@ const std::vector<Shape>& risks() {
     {"validation-removed", "src/msg.rb", R"x(-      text.gsub!(/[^[:print:]]/, "?")
        out << text
 )x"},
+    {"validation-removed", "lib/parse.rb", R"x(-    def parse(params, name, depth)
+-      raise RangeError if depth <= 0
+-
++    def parse(params, name)
+       name.to_s
+)x"},
     {"weak-crypto", "auth/Pass.java", R"x(+    MessageDigest md = MessageDigest.getInstance("MD5"); // password
 )x"},
     {"weak-crypto", "auth/token.go", R"x(+	token := fmt.Sprint(rand.Intn(999999))
@@ -599,6 +605,8 @@ const std::vector<Shape>& near_misses() {
 )x"},
     {"path-traversal", "a.py", R"x(+    open(os.path.join(BASE, "x.txt"))
 )x"},
+    {"prompt-injection", "a_test.go", R"x(+		"User-Agent: curl/7.51.0",
+)x"},
     {"prompt-injection", "docs/a.md", R"x(+The assistant answers questions about the API.
 )x"},
     {"prompt-injection", "docs/a.md", R"x(+Ignore the warnings printed by the linker.
@@ -691,6 +699,13 @@ const std::vector<Shape>& near_misses() {
 )x"},
     {"validation-removed", "cfg/timeout.py", R"x(-POLL_SECONDS = 5
 +POLL_SECONDS = 50
+)x"},
+    {"validation-removed", "lib/parse.rb", R"x(-    def parse(params, name, depth)
+-      raise RangeError if depth <= 0
+-    end
++    def other(x)
++      x
++    end
 )x"},
     {"weak-crypto", "cache/key.py", R"x(+    etag = hashlib.md5(body).hexdigest()
 )x"},
