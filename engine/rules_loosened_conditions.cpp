@@ -358,6 +358,36 @@ void find_joined_arguments(const FileView& file, const HunkView& hunk, std::size
                       .message = "an argument list became one text for a shell"});
 }
 
+/// The added line that is most like `before`; npos if there is none.
+std::size_t most_alike(const HunkView& hunk, const ChangedBlock& block, std::string_view before) {
+  constexpr std::size_t kLongest = 400;  // bytes; longer lines are data
+  std::size_t best = std::string::npos, alike = 0;
+  if (before.size() > kLongest) return best;
+  for (const std::size_t a : block.added) {
+    const std::string& text = hunk.lines()[a].text;
+    if (text.size() > kLongest) continue;
+    const Edit edit = compare_lines(before, text);
+    const std::size_t same = trimmed(edit.prefix).size() + trimmed(edit.suffix).size() + 1;
+    if (same <= alike) continue;
+    alike = same;
+    best = a;
+  }
+  return best;
+}
+
+void compare_conditions(const FileView& file, const HunkView& hunk, std::size_t removed, std::size_t added,
+                        Findings& findings) {
+  const std::string before = hunk.text_of(removed), now = hunk.text_of(added);
+  const Edit edit = compare_lines(before, now);
+  if (edit.was.empty() && edit.is.empty()) return;
+  find_joined_arguments(file, hunk, added, edit, findings);
+  const bool is_test = file.facts.has(kTest);
+  if (!is_test) find_looser_pattern(file, hunk, added, edit, findings);
+  if (!is_small(edit)) return;
+  if (is_condition(before)) find_changed_terms(file, hunk, added, edit, findings);
+  if (!is_test) find_raised_limit(file, hunk, added, edit, findings);
+}
+
 }  // namespace
 
 void find_loosened_conditions(const FileView& file, const HunkView& hunk, const ChangedBlock& block,
@@ -366,21 +396,11 @@ void find_loosened_conditions(const FileView& file, const HunkView& hunk, const 
   if (block.added.empty()) find_removed_terms(file, hunk, block, findings);
   if (block.removed.size() > kMaxPairedLines || block.added.size() > kMaxPairedLines) return;
   for (const std::size_t r : block.removed) {
-    constexpr std::size_t kLongest = 400;  // bytes; longer lines are data
-    if (hunk.lines()[r].text.size() > kLongest) continue;
-    const std::string before = hunk.text_of(r);
-    if (trimmed(before).size() < 6) continue;
-    for (const std::size_t a : block.added) {
-      if (hunk.lines()[a].text.size() > kLongest) continue;
-      const std::string now = hunk.text_of(a);
-      const Edit edit = compare_lines(before, now);
-      if (edit.was.empty() && edit.is.empty()) continue;
-      find_joined_arguments(file, hunk, a, edit, findings);
-      if (!file.facts.has(kTest)) find_looser_pattern(file, hunk, a, edit, findings);
-      if (!is_small(edit)) continue;
-      if (is_condition(before)) find_changed_terms(file, hunk, a, edit, findings);
-      if (!file.facts.has(kTest)) find_raised_limit(file, hunk, a, edit, findings);
-    }
+    const std::string& before = hunk.lines()[r].text;
+    constexpr std::size_t kShortest = 6;  // bytes; a brace is alike to every other brace
+    if (trimmed(before).size() < kShortest) continue;
+    const std::size_t added = most_alike(hunk, block, before);
+    if (added != std::string::npos) compare_conditions(file, hunk, r, added, findings);
   }
 }
 
