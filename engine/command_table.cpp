@@ -604,7 +604,7 @@ constexpr ProfileGroup kProfileGroups[] = {
      "gatsby gdc gersemi gitleaks google-java-format grcov hexo htmlhint infer interrogate ionic iwyu_tool kics "
      "knip ktfmt kubeconform kubeval lage ldc2 llvm-cov llvm-profdata luacheck madge makeindex middleman mill "
      "monkeytype moon mutmut nikola nimpretty ocamlc ocamlfind ocamlformat ocamlopt opa pa11y pdoc pelican "
-     "periphery pmd prettierd proselint prospector publint pylama pyroma pytype pyupgrade qunit raco radon "
+     "periphery pmd prettierd proselint prospector publint pylama pyroma pytype pyupgrade qunit radon "
      "remark rsbuild rspack run-clang-tidy rush scalafix scalafmt scan-build selene sourcery sphinx-apidoc "
      "sphinx-autobuild splint stylish-haskell stylua swiftgen syncpack tap taplo tape testcafe textlint tfsec "
      "tsd tshy tuist typst unbuild unimport uvu vitepress vuepress wails weeder wily wireit write-good xcodegen "
@@ -632,7 +632,7 @@ constexpr ProfileGroup kProfileGroups[] = {
      "-n --namespace -f -o --output -p --profile --region --project",
      "", ""},
     {Role::package,
-     "ansible-galaxy cargo-binstall chezmoi gobrew gvm jenv macports ni nala pip-audit pip-compile pip-sync "
+     "ansible-galaxy raco cargo-binstall chezmoi gobrew gvm jenv macports ni nala pip-audit pip-compile pip-sync "
      "pixi pkg_add pkgin pkgx safety spack swupd tfswitch topgrade xbps-install",
      "-r -c -f -n --name -p --python",
      "", ""},

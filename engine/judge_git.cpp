@@ -277,6 +277,10 @@ bool judge_by_list(Case& c, string_view name, const Arguments& args) {
     return true;
   }
   if (name == "lfs") {
+    if (in_list("track untrack", args.positional(0)) && args.positionals.size() > 1) {
+      c.note(Level::low, bit(Category::workspace_write), "changes which files are stored elsewhere");
+      return true;
+    }
     if (in_list("ls-files status track env version", args.positional(0))) return true;
     c.note(Level::medium, bit(Category::network), "contacts a remote");
     return true;

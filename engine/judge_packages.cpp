@@ -89,6 +89,8 @@ void judge_npm_config(Case& c, const Arguments& args) {
   c.note(Level::low, bit(Category::workspace_write), "changes settings");
 }
 
+constexpr std::array<string_view, 6> kScriptEnds = {".ts", ".js", ".tsx", ".jsx", ".mjs", ".cjs"};
+
 bool judge_node_packages(Case& c, const Arguments& args, string_view sub) {
   if (in_list("npx pnpx bunx", c.key)) {
     if (args.positionals.empty() && !args.has("-c --call -p --package")) return true;
@@ -96,6 +98,13 @@ bool judge_node_packages(Case& c, const Arguments& args, string_view sub) {
     return true;
   }
   if (!in_list("npm pnpm yarn bun", c.key)) return false;
+  const string_view script = sub == "run" ? args.positional(1) : sub;
+  const bool file =
+      std::any_of(kScriptEnds.begin(), kScriptEnds.end(), [&](string_view e) { return script.ends_with(e); });
+  if (c.key == "bun" && file) {
+    c.note(Level::medium, bit(Category::inline_code), "runs a script whose content is not seen");
+    return true;
+  }
   if (sub == "dlx" || (sub == "x" && (c.key == "bun" || c.key == "npm")) || (sub == "exec" && c.key == "npm")) {
     judge_runner(c, args, 1);
     return true;

@@ -43,6 +43,7 @@ bool deletes(const Case& c, const Arguments& args) {
         in_list("rm rb remove del", word))
       return true;
   }
+  if (args.has("-destroy --destroy") && in_list("terraform tofu terragrunt", c.key)) return true;
   const Option* method = args.find("-X --method");
   return c.key == "gh" && method != nullptr && method->value && lower(*method->value) == "delete";
 }
