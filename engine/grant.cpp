@@ -253,6 +253,8 @@ Result<void> validate_host(const Grant& grant) {
   if (const std::size_t colon = host.rfind(':'); colon != string_view::npos) {
     if (host.substr(colon + 1).find_first_not_of("0123456789") != string_view::npos || colon + 1 == host.size())
       return refusal("`" + grant.match + "`: the port must be a number");
+    if (host.size() - colon > 6 || std::stoi(std::string(host.substr(colon + 1))) > 65535)
+      return refusal("`" + grant.match + "`: a port is at most 65535");
     host = host.substr(0, colon);
   }
   if (host.find_first_of(" /@?#\\") != string_view::npos || host.empty())

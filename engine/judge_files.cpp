@@ -543,10 +543,7 @@ void judge_assignment(Case& c, string_view name, const Word& value) {
   }
   if (skips_hooks(c, name, value.text))
     return c.note(Level::medium, bit(Category::guard_tamper), "skips the repository's hooks");
-  if (in_list("GIT_DIR GIT_COMMON_DIR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS "
-              "GIT_TEMPLATE_DIR",
-              name) &&
-      value.text != "/dev/null") {
+  if (in_list("GIT_DIR GIT_COMMON_DIR GIT_TEMPLATE_DIR", name)) {
     return c.note(Level::medium, bit(Category::env_hijack),
                   std::string(name) + " points git at settings that can run programs");
   }

@@ -440,6 +440,7 @@ class TreeReader {
     const std::size_t size =
         text_.text.substr(begin).starts_with("[[") || text_.text.substr(begin).starts_with("((") ? 2 : 1;
     draft.words.push_back({begin, begin + size});
+    gather_operands(node, draft);
     cover(draft, node);
     collect_nested(node, draft.nested);
     each_child(node, [&](TSNode child) {
@@ -447,6 +448,18 @@ class TreeReader {
         each_child(child, [&](TSNode part) {
           if (kind_of(part) == Kind::file_redirect) gather(part, draft);
         });
+      }
+    });
+  }
+
+  /// The quoted operands and the operators of a test: bash evaluates the former anew for some of the latter.
+  static void gather_operands(TSNode node, Draft& draft) {
+    each_child(node, [&](TSNode child) {
+      const std::string_view type = ts_node_type(child);
+      if (type == "raw_string" || type == "test_operator") {
+        draft.words.push_back({ts_node_start_byte(child), ts_node_end_byte(child)});
+      } else if (type != "command_substitution" && kind_of(child) != Kind::redirected) {
+        gather_operands(child, draft);
       }
     });
   }

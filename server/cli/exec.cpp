@@ -122,6 +122,8 @@ Result<ExecuteRequest> ExecRun::request_of(const std::vector<std::string>& words
   request.profile = options_.profile;
   for (const auto& host : options_.network) {
     engine::Grant grant;
+    grant.effect = engine::GrantEffect::allow;
+    grant.scope = engine::Scope::user;
     grant.tool = "network";
     grant.match = host;
     if (auto fine = engine::validate_grant(grant); !fine) {

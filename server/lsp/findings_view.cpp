@@ -42,11 +42,24 @@ void FindingsView::refresh() {
   });
 }
 
+namespace {
+
+/// Many weak findings must not push a grave one out of sight.
+void keep_gravest(std::vector<ShownFinding>& list) {
+  if (list.size() <= kMaxPerFile) return;
+  std::stable_sort(list.begin(), list.end(), [](const ShownFinding& a, const ShownFinding& b) {
+    return a.finding.severity > b.finding.severity;
+  });
+  list.resize(kMaxPerFile);
+  std::stable_sort(list.begin(), list.end(),
+                   [](const ShownFinding& a, const ShownFinding& b) { return a.finding.line < b.finding.line; });
+}
+
+}  // namespace
+
 void FindingsView::show(std::map<std::string, std::vector<ShownFinding>>& by_uri, const Finding& finding,
                         const std::string& uri, const std::string& text) {
-  auto& list = by_uri[uri];
-  if (list.size() >= kMaxPerFile) return;
-  list.push_back({.finding = finding, .range = lines_range(session_, text, finding.line, finding.end_line)});
+  by_uri[uri].push_back({.finding = finding, .range = lines_range(session_, text, finding.line, finding.end_line)});
 }
 
 std::map<std::string, std::vector<ShownFinding>> FindingsView::compute() {
@@ -74,6 +87,7 @@ std::map<std::string, std::vector<ShownFinding>> FindingsView::compute() {
     show(by_uri, listed, uri_of(session_, pending_file()), list);
   }
   show_patch_documents(by_uri);
+  for (auto& [uri, list] : by_uri) keep_gravest(list);
   return by_uri;
 }
 

@@ -262,7 +262,7 @@ std::vector<ReviewFile> change_from_tree(const sandbox::TreeChanges& changes, st
       continue;
     }
     if (const auto why = unapplicable(change); !why.empty()) {
-      notes.push_back(change.path + ": not applied: " + why);
+      notes.push_back(change.path + ": " + why + (why.ends_with("not applied") ? "" : ": not applied"));
       continue;
     }
     FileImage before = image_of(change.before);

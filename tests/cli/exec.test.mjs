@@ -103,7 +103,7 @@ test('a name that is no UTF-8 is held for review like any other', () => withFile
 
 test('what no review can hold is named, and a directory made into a file is not half applied', () => withFiles((place) => {
   const pipe = place.json(['exec', '--json', '--allow-once', '--yes', '--', 'mkfifo', 'pipe']);
-  assert.match(pipe.notes.join('\n'), /^pipe: not applied: a device, FIFO or socket$/m);
+  assert.match(pipe.notes.join('\n'), /^pipe: .*not applied$/m);
   mkdirSync(join(place.root, 'src'));
   place.write('src/a.c', 'int a;\n');
   const swapped = place.json(['exec', '--json', '--allow-once', '--yes', '--', 'sh', '-c', 'rm -rf src; echo a > src; echo b > b.txt']);

@@ -80,7 +80,7 @@ TEST_CASE("substitutions run inside the command that holds them") {
               "<echo> ?$(a \"$(b)\")?\nsubstitution: <a> ?$(b)? in 0\nsubstitution: <b> in 1\n");
   check_shell("echo ${x:-$(a)}", "<echo> ?${x:-$(a)}?\nsubstitution: <a> in 0\n");
   check_shell("echo $((1+$(a)))", "<echo> ?$((1+$(a)))?\nsubstitution: <a> in 0\n");
-  check_shell("[ -f $(a) ]", "<[>\nsubstitution: <a> in 0\n");
+  check_shell("[ -f $(a) ]", "<[> <-f>\nsubstitution: <a> in 0\n");
   check_shell("a > $(b)", "<a> write($(b))\nsubstitution: <b> in 0\n");
 }
 
