@@ -87,7 +87,7 @@ std::map<std::string, std::vector<ShownFinding>> FindingsView::compute() {
     show(by_uri, listed, uri_of(session_, pending_file()), list);
   }
   show_patch_documents(by_uri);
-  for (auto& [uri, list] : by_uri) keep_gravest(list);
+  for (auto& [uri, shown] : by_uri) keep_gravest(shown);
   return by_uri;
 }
 
