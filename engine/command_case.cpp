@@ -357,4 +357,22 @@ Taint LineState::output_of(std::size_t index) {
   return taint;
 }
 
+bool glob_matches(string_view pattern, string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern.front() == '*') {
+    for (std::size_t i = 0; i <= name.size(); ++i) {
+      if (glob_matches(pattern.substr(1), name.substr(i))) return true;
+    }
+    return false;
+  }
+  if (name.empty()) return false;
+  if (pattern.front() == '[') {
+    const std::size_t close = pattern.find(']', 1);
+    if (close == string_view::npos) return false;
+    return pattern.substr(1, close - 1).find(name.front()) != string_view::npos &&
+           glob_matches(pattern.substr(close + 1), name.substr(1));
+  }
+  return (pattern.front() == '?' || pattern.front() == name.front()) && glob_matches(pattern.substr(1), name.substr(1));
+}
+
 }  // namespace escrow::engine

@@ -110,6 +110,8 @@ void judge_quiet_words(Case& c);
 void judge_environment(Case& c);
 void judge_assignment(Case& c, std::string_view name, const Word& value);
 
+/// Shell-style match of one path component; enough for a globbed command word.
+bool glob_matches(std::string_view pattern, std::string_view name);
 /// True for `localhost`, 127/8, `::1`, 0.0.0.0.
 bool is_loopback(std::string_view host);
 /// The host of a URL or of `host:port`; the text itself if it is neither.

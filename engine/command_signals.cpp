@@ -14,25 +14,6 @@ using std::string_view;
 
 constexpr int kMaxNestedTexts = 128;
 
-/// Shell-style match of one path component; enough for a globbed command word.
-bool glob_matches(string_view pattern, string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern.front() == '*') {
-    for (std::size_t i = 0; i <= name.size(); ++i) {
-      if (glob_matches(pattern.substr(1), name.substr(i))) return true;
-    }
-    return false;
-  }
-  if (name.empty()) return false;
-  if (pattern.front() == '[') {
-    const std::size_t close = pattern.find(']', 1);
-    if (close == string_view::npos) return false;
-    return pattern.substr(1, close - 1).find(name.front()) != string_view::npos &&
-           glob_matches(pattern.substr(close + 1), name.substr(1));
-  }
-  return (pattern.front() == '?' || pattern.front() == name.front()) && glob_matches(pattern.substr(1), name.substr(1));
-}
-
 /// The gravest program that a globbed command word may mean.
 string_view meant_by_glob(string_view word) {
   static constexpr std::array<string_view, 14> kGrave = {"rm",   "dd",   "sh",    "bash", "curl", "wget", "nc",

@@ -53,31 +53,12 @@ constexpr string_view kGitNamesOnly = "status check-ignore check-attr ls-files r
 constexpr std::array<string_view, 7> kSecretNames = {".env",   ".env.local",       ".env.production", ".npmrc",
                                                      ".netrc", ".git-credentials", ".pgpass"};
 
-bool matches_component(string_view pattern, string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern.front() == '*') {
-    for (std::size_t i = 0; i <= name.size(); ++i) {
-      if (matches_component(pattern.substr(1), name.substr(i))) return true;
-    }
-    return false;
-  }
-  if (name.empty()) return false;
-  if (pattern.front() == '[') {
-    const std::size_t close = pattern.find(']', 1);
-    if (close == string_view::npos) return false;
-    return pattern.substr(1, close - 1).find(name.front()) != string_view::npos &&
-           matches_component(pattern.substr(close + 1), name.substr(1));
-  }
-  return (pattern.front() == '?' || pattern.front() == name.front()) &&
-         matches_component(pattern.substr(1), name.substr(1));
-}
-
 /// `.e*`, `.[e]nv`, `--include=.env*`: a pattern is as secret as what it can match. As in bash, the dot is written out.
 bool can_match_secret(string_view path) {
   const string_view pattern = base_name(path).substr(0, 24);
   if (!pattern.starts_with('.') || pattern.find_first_of("*?[") == string_view::npos) return false;
   for (const string_view name : kSecretNames) {
-    if (matches_component(pattern, name)) return true;
+    if (glob_matches(pattern, name)) return true;
   }
   return false;
 }

@@ -15,7 +15,8 @@ namespace escrow::engine {
 using KnownVariables = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 /// Quote removal, ANSI-C quoting, escapes, known variables, `$IFS` splitting and brace expansion. Empty where bash
-/// would make no word of it (`$e`, where e is empty). `offset` is where `source` begins in the text that spans refer to.
+/// would make no word of it (`$e`, where e is empty). `offset` is where `source` begins in the text that spans refer
+/// to.
 std::vector<Word> resolve_words(std::string_view source, std::size_t offset, const KnownVariables& variables);
 
 /// The same without splitting or brace expansion, as in an assignment or a redirect target.

@@ -311,8 +311,8 @@ void add_flags(CLI::App& app, ExecOptions& options) {
 
 void add_exec(CommandTree& tree) {
   auto options = std::make_shared<ExecOptions>();
-  auto* app = tree.root.add_subcommand(
-      "exec", "Run the command after -- in the sandbox; what it changed becomes a review");
+  auto* app =
+      tree.root.add_subcommand("exec", "Run the command after -- in the sandbox; what it changed becomes a review");
   add_choice(*app, "--writable", options->writable, {"overlay", "none", "direct"},
              "how the workspace may be written: copy-on-write, not, for real (overlay)");
   add_texts(*app, "--network", options->network, "HOST[:PORT]", "a host it may reach; again for more (none)");
