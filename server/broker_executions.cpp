@@ -294,7 +294,7 @@ void Broker::finish_execution(const std::string& exec_id, sandbox::Result<sandbo
     violations.push_back({{"kind", name_of(violation.kind)}, {"detail", violation.detail}});
   }
   entry["violations"] = std::move(violations);
-  record("exited", std::move(entry));
+  record("exited", entry);
   if (events_.on_exited) events_.on_exited(*live.finished);
   auto waiting = std::move(live.waiting);
   for (auto& reply : waiting) reply(&*live.finished);

@@ -88,7 +88,7 @@ Result<FileImage> read_image(int dir, const std::string& name, const std::string
 
 std::string follow_links(const std::string& root, const std::string& path) {
   std::error_code error;
-  const std::string real = std::filesystem::weakly_canonical(path, error).string();
+  std::string real = std::filesystem::weakly_canonical(path, error).string();
   if (error) return path;
   const std::string real_root = std::filesystem::weakly_canonical(root, error).string();
   if (error || root.empty()) return real;
