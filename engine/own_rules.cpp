@@ -67,7 +67,7 @@ std::vector<char> rules_about(const FileView& file, const std::vector<OwnRule>& 
   std::vector<char> out;
   for (const OwnRule& rule : rules) {
     const std::string& side = rule.on == LineSide::added ? patch.new_path : patch.old_path;
-    out.push_back(speaks_of(rule, side.empty() ? patch.path() : side));
+    out.push_back(speaks_of(rule, side.empty() ? patch.path() : side) ? 1 : 0);
   }
   return out;
 }
