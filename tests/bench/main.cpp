@@ -97,7 +97,7 @@ std::function<double()> classifying() {
 }
 
 std::string write_input(const Setting& setting, const std::string& name, const std::string& text) {
-  const std::string path = setting.scratch + "/" + name;
+  std::string path = setting.scratch + "/" + name;
   std::ofstream(path) << text;
   return path;
 }
@@ -142,10 +142,10 @@ std::function<double()> executing(const Setting& setting) {
   session->register_agent();
   return [session, call = 0]() mutable {
     const json::object command{{"argv", json::array{"/bin/true"}}};
-    json::object params = session->as_agent(
+    const json::object params = session->as_agent(
         {{"callId", "x" + std::to_string(++call)}, {"cwd", "file://" + session->root()}, {"command", command}});
     const double began = now_ns();
-    const json::value started = session->call("escrow/execute", std::move(params));
+    const json::value started = session->call("escrow/execute", params);
     must(started.at("decision").as_string() == "allow", "the command was not allowed");
     const json::object exited = session->wait_for("escrow/execute/exited");
     const double took = now_ns() - began;

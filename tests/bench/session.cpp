@@ -67,7 +67,7 @@ std::string Session::next_body() {
   }
 }
 
-json::value Session::call(std::string_view method, json::object params) {
+json::value Session::call(std::string_view method, const json::object& params) {
   const std::int64_t id = ++last_id_;
   server_.write(request_text(id, method, params));
   while (true) {

@@ -27,7 +27,7 @@ class Session {
   void register_agent();
   json::object as_agent(json::object params);
 
-  json::value call(std::string_view method, json::object params);
+  json::value call(std::string_view method, const json::object& params);
   void notify(std::string_view method, json::object params);
   /// The params of the next notification of that method.
   json::object wait_for(std::string_view method);
