@@ -16,14 +16,16 @@
 #include <cassert>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <deque>
-#include <filesystem>
 
 #include "sandbox/egress_guard.h"
 #include "sandbox/guest_env.h"
 #include "sandbox/output_capture.h"
 #include "sandbox/packet.h"
+#include "sandbox/path_pattern.h"
 #include "sandbox/pipe.h"
+#include "sandbox/reap.h"
 #include "sandbox/runner_protocol.h"
 
 // The life of an execution, as seen from the loop:
@@ -56,25 +58,25 @@ struct StreamEnd {
 
 class State : public std::enable_shared_from_this<State> {
  public:
-  State(asio::io_context& loop, std::weak_ptr<asio::thread_pool> readers, LaunchedCage cage, Command command,
-        Profile profile, ExecutionEvents events)
-      : loop_(loop),
-        readers_(std::move(readers)),
+  State(const CageServices& services, LaunchedCage cage, Command command, Profile profile, ExecutionEvents events)
+      : loop_(services.loop),
+        readers_(services.readers),
+        options_(services.options),
+        pool_(services.pool),
         cage_(std::move(cage)),
         command_(std::move(command)),
         profile_(std::move(profile)),
         events_(std::move(events)),
-        control_(loop),
-        reports_(loop),
-        launcher_(loop),
-        out_(loop),
-        err_(loop),
-        stdin_(loop),
-        timer_(loop),
+        control_(loop_),
+        reports_(loop_),
+        out_(loop_),
+        err_(loop_),
+        stdin_(loop_),
+        timer_(loop_),
         captured_out_(profile_.limits.output_shown_bytes),
         captured_err_(profile_.limits.output_shown_bytes) {}
 
-  Result<void> start(const ExecutorOptions& options);
+  Result<void> start(MaskIndex& masks);
   void abandon();
   void kill();
   void write_stdin(std::string_view bytes);
@@ -84,9 +86,10 @@ class State : public std::enable_shared_from_this<State> {
  private:
   enum class Phase { setting_up, running, reading, done };
 
-  Result<void> send_request(const ExecutorOptions& options);
-  RunRequest run_request(const ExecutorOptions& options) const;
-  void watch_launcher();
+  Result<void> open_streams();
+  void send_request(const std::vector<std::string>& masked);
+  RunRequest run_request(const std::vector<std::string>& masked) const;
+  void guard_egress(std::vector<UniqueFd> listeners);
 
   void wait_for_control();
   void hear_launcher(Packet packet);
@@ -112,18 +115,21 @@ class State : public std::enable_shared_from_this<State> {
 
   asio::io_context& loop_;
   std::weak_ptr<asio::thread_pool> readers_;
+  const ExecutorOptions& options_;  ///< of the executor; not touched once it may be gone
+  std::weak_ptr<CagePool> pool_;
   LaunchedCage cage_;
   Command command_;
   Profile profile_;
   ExecutionEvents events_;
 
-  asio::posix::stream_descriptor control_, reports_, launcher_;
+  asio::posix::stream_descriptor control_, reports_;
   StreamEnd out_, err_, stdin_;
   std::deque<std::string> to_stdin_;
   bool close_stdin_ = false;
   asio::steady_timer timer_;
   std::shared_ptr<EgressGuard> egress_;
-  bool private_egress_ = false;
+  std::vector<UniqueFd> for_command_;  ///< stdin, stdout, stderr, reports, until they are sent
+  bool warm_ = false;
 
   Phase phase_ = Phase::setting_up;
   bool killed_ = false, timed_out_ = false, kill_sent_ = false;
@@ -151,26 +157,36 @@ GuestLimits guest_limits(const Limits& limits) {
           .cpu_seconds = whole_seconds(limits.cpu)};
 }
 
-Result<void> State::start(const ExecutorOptions& options) {
+Result<void> State::start(MaskIndex& masks) {
   clock_gettime(CLOCK_REALTIME, &started_);
-  private_egress_ = options.private_egress;
   control_.assign(cage_.control.release());
-  launcher_.assign(cage_.process.release());
-  if (Result<void> sent = send_request(options); !sent) return sent;
+  reap_when_ended(loop_, std::move(cage_.process));
+  if (Result<void> opened = open_streams(); !opened) return opened;
+  if (cage_.listeners) {
+    warm_ = true;
+    guard_egress(std::move(*cage_.listeners));
+  }
   wait_for_control();
   wait_for_report();
-  watch_launcher();
   arm(kSetupLimit);
+  masks.find(profile_.workspace, masks_of(profile_),
+             [self = shared_from_this()](const std::vector<std::string>& masked) {
+               if (self->phase_ == Phase::setting_up) self->send_request(masked);
+             });
   return {};
 }
 
-RunRequest State::run_request(const ExecutorOptions& options) const {
+void State::guard_egress(std::vector<UniqueFd> listeners) {
+  egress_ = make_egress_guard(loop_, std::move(listeners),
+                              {.allow = profile_.network_allow, .allow_private = options_.private_egress});
+}
+
+RunRequest State::run_request(const std::vector<std::string>& masked) const {
   const MountRequest mount{.workspace = profile_.workspace,
                            .writable = profile_.writable,
-                           .copy_limit_bytes = options.copy_limit_bytes,
-                           .try_overlay = options.try_overlay,
-                           .masks = profile_.mask,
-                           .never_masked = profile_.tracked_secrets,
+                           .copy_limit_bytes = options_.copy_limit_bytes,
+                           .try_overlay = options_.try_overlay,
+                           .masked = masked,
                            .unsaved = profile_.unsaved};
   std::vector<std::string> writes = {profile_.workspace, "/tmp", "/dev", "/proc"};
   if (!cage_.facts.home.empty()) writes.push_back(cage_.facts.home);
@@ -184,7 +200,8 @@ RunRequest State::run_request(const ExecutorOptions& options) const {
   return {mount, std::move(execute)};
 }
 
-Result<void> State::send_request(const ExecutorOptions& options) {
+/// The command's ends of its streams, and ours.
+Result<void> State::open_streams() {
   Result<std::pair<UniqueFd, UniqueFd>> reports = make_channel();
   if (!reports) return reports.error();
   UniqueFd in(open("/dev/null", O_RDONLY | O_CLOEXEC)), out(open("/dev/null", O_WRONLY | O_CLOEXEC)),
@@ -208,28 +225,26 @@ Result<void> State::send_request(const ExecutorOptions& options) {
       attach(*end, pipe->read.release());
     }
   }
-  if (Result<void> sent = send_packet(control_.native_handle(), PacketType::run, encode(run_request(options)),
-                                      {in.get(), out.get(), err.get(), reports->second.get()});
-      !sent)
-    return sent;
   reports_.assign(reports->first.release());
+  for (UniqueFd* fd : {&in, &out, &err, &reports->second}) for_command_.push_back(std::move(*fd));
+  return {};
+}
+
+void State::send_request(const std::vector<std::string>& masked) {
+  std::vector<int> fds;
+  for (const UniqueFd& fd : for_command_) fds.push_back(fd.get());
+  const Result<void> sent = send_packet(control_.native_handle(), PacketType::run, encode(run_request(masked)), fds);
+  for_command_.clear();
+  if (!sent) {
+    // Not from inside `start`.
+    asio::post(loop_, [self = shared_from_this(), error = sent.error()] { self->fail(error); });
+    return;
+  }
   if (!command_.pty) {
     read(out_, Stream::out);
     read(err_, Stream::err);
   }
   if (command_.stdin_text && (command_.stdin_open || command_.pty)) write_stdin(*command_.stdin_text);
-  return {};
-}
-
-/// Takes in the launcher's end, so that it does not stay behind as a zombie. Outlives the execution.
-void State::watch_launcher() {
-  auto self = shared_from_this();
-  launcher_.async_wait(asio::posix::stream_descriptor::wait_read, [self](ErrorCode error) {
-    if (error) return;
-    siginfo_t info{};
-    waitid(P_PIDFD, static_cast<id_t>(self->launcher_.native_handle()), &info, WEXITED);
-    self->launcher_.close();
-  });
 }
 
 // ---- What launcher and runner say
@@ -256,9 +271,7 @@ void State::hear_launcher(Packet packet) {
   };
   switch (packet.type) {
     case PacketType::ready:
-      egress_ = make_egress_guard(loop_, std::move(packet.fds),
-                                  {.allow = profile_.network_allow, .allow_private = private_egress_});
-      return;
+      return guard_egress(std::move(packet.fds));
     case PacketType::mounted:
       if (const std::optional<MountedReport> mounted = decode_mounted(packet.payload)) writable_ = mounted->writable;
       return finish_if_over();
@@ -309,6 +322,7 @@ void State::on_started(Packet packet) {
   if (const std::optional<StartedReport> started = decode_started(packet.payload))
     landlock_abi_ = started->landlock_abi;
   phase_ = Phase::running;
+  if (const auto pool = pool_.lock()) pool->began(warm_, Clock::now() - began_);
   if (command_.pty && packet.fds.size() == 1) {
     attach(out_, packet.fds.front().release());
     read(out_, Stream::out);
@@ -509,7 +523,10 @@ void State::abandon() {
 
 /// Closing the channel is what ends the sandbox. The descriptors of the stage go too; its lock is the launcher's now.
 void State::close() {
+  if (phase_ == Phase::done) return;
   phase_ = Phase::done;
+  if (const auto pool = pool_.lock()) pool->over();
+  for_command_.clear();
   ErrorCode ignored;
   timer_.cancel();
   for (asio::posix::stream_descriptor* end :
@@ -539,14 +556,20 @@ class Handle : public RunningExecution {
 
 }  // namespace
 
-Result<std::unique_ptr<RunningExecution>> run_in_cage(asio::io_context& loop,
-                                                      const std::shared_ptr<asio::thread_pool>& readers,
-                                                      const ExecutorOptions& options, LaunchedCage cage,
-                                                      Command command, Profile profile, ExecutionEvents events) {
-  auto state = std::make_shared<State>(loop, readers, std::move(cage), std::move(command), std::move(profile),
-                                       std::move(events));
+MaskRequest masks_of(const Profile& profile) {
+  MaskRequest request{.globs = profile.mask, .never_masked = profile.tracked_secrets, .foreign_secrets = {}};
+  const char* home = getenv("HOME");
+  if (!home) return request;
+  for (const std::string& secret : home_secrets()) request.foreign_secrets.push_back(std::string(home) + "/" + secret);
+  return request;
+}
+
+Result<std::unique_ptr<RunningExecution>> run_in_cage(const CageServices& services, LaunchedCage cage, Command command,
+                                                      Profile profile, ExecutionEvents events) {
+  auto state =
+      std::make_shared<State>(services, std::move(cage), std::move(command), std::move(profile), std::move(events));
   auto handle = std::make_unique<Handle>(state);
-  if (Result<void> started = state->start(options); !started) return started.error();
+  if (Result<void> started = state->start(services.masks); !started) return started.error();
   return handle;
 }
 

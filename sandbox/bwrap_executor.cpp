@@ -42,7 +42,10 @@ Result<void> check_places(const Command& command, const Profile& profile) {
 class BwrapExecutor : public Executor {
  public:
   BwrapExecutor(boost::asio::io_context& loop, ExecutorOptions options)
-      : loop_(loop), options_(std::move(options)), readers_(std::make_shared<boost::asio::thread_pool>(1)) {
+      : options_(std::move(options)),
+        readers_(std::make_shared<boost::asio::thread_pool>(1)),
+        masks_(loop, readers_),
+        services_{loop, readers_, options_, masks_, make_cage_pool(loop, options_)} {
     sweep_stages(options_.state_dir);
   }
   ~BwrapExecutor() override { readers_->join(); }
@@ -56,16 +59,23 @@ class BwrapExecutor : public Executor {
     while (command.cwd.size() > 1 && command.cwd.back() == '/') command.cwd.pop_back();
     if (Result<void> fits = check_strings(command); !fits) return fits.error();
     if (Result<void> fits = check_places(command, profile); !fits) return fits.error();
-    Result<LaunchedCage> cage = launch_cage(options_, profile);
+    Result<LaunchedCage> cage = services_.pool->take(profile);
     if (!cage) return cage.error();
-    return run_in_cage(loop_, readers_, options_, std::move(*cage), std::move(command), std::move(profile),
-                       std::move(events));
+    return run_in_cage(services_, std::move(*cage), std::move(command), std::move(profile), std::move(events));
   }
 
+  void prepare(const Profile& profile) override {
+    services_.pool->prepare(profile);
+    masks_.find(profile.workspace, masks_of(profile), [](const auto&) {});
+  }
+
+  PoolStatus pool() const override { return services_.pool->status(); }
+
  private:
-  boost::asio::io_context& loop_;
   ExecutorOptions options_;
   std::shared_ptr<boost::asio::thread_pool> readers_;
+  MaskIndex masks_;
+  CageServices services_;
 };
 
 }  // namespace

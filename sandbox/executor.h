@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -38,6 +39,19 @@ struct ExecutionEvents {
   std::function<void(Result<Execution>)> on_done = {};
 };
 
+/// The sandboxes that wait for a command.
+struct PoolStatus {
+  std::size_t ready = 0;                 ///< waiting now
+  std::size_t wanted = 0;                ///< how many are to wait
+  std::uint64_t warm = 0;                ///< commands that found one ready
+  std::uint64_t cold = 0;                ///< commands that had to wait for theirs
+  std::uint64_t slow = 0;                ///< of the warm ones, those that took longer than `kHandOffGoal` to begin
+  std::chrono::microseconds typical{0};  ///< median of the last warm hand-offs, from `start` to the command's own begin
+  std::chrono::microseconds worst{0};    ///< the longest of them
+  bool operator==(const PoolStatus&) const = default;
+};
+inline constexpr std::chrono::milliseconds kHandOffGoal{50};
+
 /// Starts guest processes; the only thing in the product that does.
 ///
 /// One of the two seams for tests. Implementations: bwrap_executor (Linux); where no boundary can be set up,
@@ -46,6 +60,16 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual Result<std::unique_ptr<RunningExecution>> start(Command command, Profile profile, ExecutionEvents events) = 0;
+  /// Commands of this profile are to be expected: a sandbox may be made ready. Says nothing about what does not work.
+  virtual void prepare(const Profile&) {}
+  virtual PoolStatus pool() const { return {}; }
+};
+
+/// How many sandboxes wait for a command, for each workspace and profile that was used of late. With `most` 0 none
+/// does.
+struct PoolSize {
+  std::size_t least = 0, most = 0;
+  std::chrono::milliseconds idle{std::chrono::minutes(10)};  ///< after so long without a command none waits any more
 };
 
 /// Where the cage keeps and finds things.
@@ -57,6 +81,7 @@ struct ExecutorOptions {
   bool try_overlay = true;  ///< false: as if the kernel refused it (tests)
   /// Tests only: an allowed host may resolve to an address that is not of the public internet.
   bool private_egress = false;
+  PoolSize pool = {};
 };
 
 /// bubblewrap on Linux. `loop` must outlive the executor, the executor its executions. Sweeps stages that a crashed

@@ -6,29 +6,15 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <set>
 
 #include "sandbox/directory.h"
 #include "sandbox/packet.h"
-#include "sandbox/path_pattern.h"
 #include "sandbox/unique_fd.h"
 
 namespace escrow::sandbox {
 namespace {
-
-constexpr std::size_t kMaxSearchDepth = 256;
-
-bool text_is_secret(int directory, const std::string& name) {
-  const UniqueFd fd(openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  std::array<char, 16384> text{};
-  const ssize_t got = fd ? pread(fd.get(), text.data(), text.size(), 0) : -1;
-  // What we can't read, the guest (the same user) can't read either, unless root runs a guest of another name.
-  if (got < 0) return true;
-  return holds_secret({text.data(), static_cast<std::size_t>(got)});
-}
 
 /// Is there a path in the set that is `path` or a directory above it?
 bool is_covered(const std::set<std::string>& paths, const std::string& path) {
@@ -36,84 +22,6 @@ bool is_covered(const std::set<std::string>& paths, const std::string& path) {
     if (paths.contains(path.substr(0, end))) return true;
   return paths.contains(path);
 }
-
-/// Without those that lie below another one: a hidden directory hides what is in it.
-std::vector<std::string> topmost(const std::set<std::string>& paths) {
-  std::vector<std::string> top;
-  for (const std::string& path : paths) {
-    const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos || !is_covered(paths, path.substr(0, slash))) top.push_back(path);
-  }
-  return top;
-}
-
-class Walk {
- public:
-  explicit Walk(const MaskRequest& request)
-      : request_(request), visible_(request.never_masked.begin(), request.never_masked.end()) {
-    for (const std::string& path : request.foreign_secrets) remember_links(AT_FDCWD, path);
-  }
-
-  std::vector<std::string> run(int workspace) {
-    visit(workspace, "", 0);
-    if (!inodes_.empty()) visit_links(workspace, "", 0);
-    return topmost(std::set<std::string>(found_.begin(), found_.end()));
-  }
-
- private:
-  void visit(int directory, const std::string& prefix, std::size_t depth, bool hidden_above = false) {
-    if (depth > kMaxSearchDepth) return;
-    for (const DirectoryEntry& entry : list_directory(directory)) {
-      const std::string path = prefix + entry.name;
-      const bool masked = hidden_above || is_masked(directory, entry, path);
-      if (masked && !holds_visible(path)) {
-        if (!visible_.contains(path)) found_.push_back(path);
-        if (entry.type == DT_REG) remember_links(directory, entry.name);
-      } else if (entry.type == DT_DIR && entry.name != ".git" && entry.name != "node_modules") {
-        if (const UniqueFd below = open_below(directory, entry.name)) visit(below.get(), path + "/", depth + 1, masked);
-      }
-    }
-  }
-
-  /// A directory with a tracked file in it is not hidden whole, only what else is in it.
-  bool holds_visible(const std::string& path) const {
-    const auto next = visible_.lower_bound(path + "/");
-    return next != visible_.end() && next->starts_with(path + "/");
-  }
-
-  /// The same file under another name is the same secret.
-  void visit_links(int directory, const std::string& prefix, std::size_t depth) {
-    if (depth > kMaxSearchDepth) return;
-    struct stat here {};
-    if (fstat(directory, &here) != 0) return;
-    for (const DirectoryEntry& entry : list_directory(directory)) {
-      const std::string path = prefix + entry.name;
-      if (inodes_.contains({here.st_dev, entry.inode}) && !visible_.contains(path)) found_.push_back(path);
-      if (entry.type != DT_DIR) continue;
-      if (const UniqueFd below = open_below(directory, entry.name)) visit_links(below.get(), path + "/", depth + 1);
-    }
-  }
-
-  bool is_masked(int directory, const DirectoryEntry& entry, const std::string& path) const {
-    if (visible_.contains(path)) return false;
-    const auto named = [&](const std::string& glob) { return matches_glob(glob, path); };
-    if (std::any_of(request_.globs.begin(), request_.globs.end(), named)) return true;
-    const Secrecy secrecy = secrecy_of(path);
-    if (secrecy != Secrecy::look_inside) return secrecy == Secrecy::masked;
-    return entry.type == DT_REG && text_is_secret(directory, entry.name);
-  }
-
-  void remember_links(int directory, const std::string& name) {
-    struct stat info {};
-    if (fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 1)
-      inodes_.insert({info.st_dev, info.st_ino});
-  }
-
-  const MaskRequest& request_;
-  std::set<std::string> visible_;
-  std::vector<std::string> found_;
-  std::set<std::pair<dev_t, ino_t>> inodes_;
-};
 
 /// Opens the directory above `path` in the layer, making what is missing. No descriptor if the workspace has something
 /// else than a directory there.
@@ -161,7 +69,19 @@ Result<void> put_text(int layer, int workspace, const std::string& path, const s
   return {};
 }
 
+/// Nothing to hide where there is nothing any more; a directory made for it would be seen.
+bool is_there(int workspace, const std::string& path) {
+  UniqueFd at(dup(workspace));
+  std::size_t start = 0;
+  for (std::size_t slash; (slash = path.find('/', start)) != std::string::npos; start = slash + 1) {
+    at = open_below(at.get(), path.substr(start, slash - start));
+    if (!at) return false;
+  }
+  return faccessat(at.get(), path.substr(start).c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
 Result<void> put_whiteout(int layer, int workspace, const std::string& path) {
+  if (!is_there(workspace, path)) return {};
   const UniqueFd parent = make_parents(layer, workspace, path);
   const std::string name = path.substr(path.rfind('/') + 1);
   // A secret that can't be hidden must not be shown: the caller gives up.
@@ -170,10 +90,6 @@ Result<void> put_whiteout(int layer, int workspace, const std::string& path) {
 }
 
 }  // namespace
-
-std::vector<std::string> find_masked(int workspace, const MaskRequest& request) {
-  return Walk(request).run(workspace);
-}
 
 Result<bool> build_mask_layer(int layer, int workspace, const std::vector<std::string>& masked,
                               const std::map<std::string, std::string>& unsaved) {

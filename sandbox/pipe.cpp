@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "sandbox/packet.h"
+
 namespace escrow::sandbox {
 
 Result<Pipe> make_pipe() {

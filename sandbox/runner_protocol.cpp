@@ -69,8 +69,7 @@ std::string encode_mount(const MountRequest& value) {
   out.put(static_cast<std::uint32_t>(value.writable));
   out.put(value.copy_limit_bytes);
   put_flag(out, value.try_overlay);
-  out.put(value.masks);
-  out.put(value.never_masked);
+  out.put(value.masked);
   out.put(value.unsaved);
   return out.take();
 }
@@ -82,8 +81,7 @@ std::optional<MountRequest> decode_mount(std::string_view bytes) {
   const std::optional<Writable> writable = to_writable(in.u32());
   value.copy_limit_bytes = in.u64();
   value.try_overlay = in.u32() != 0;
-  value.masks = in.list();
-  value.never_masked = in.list();
+  value.masked = in.list();
   value.unsaved = in.map();
   if (!writable) return std::nullopt;
   value.writable = *writable;

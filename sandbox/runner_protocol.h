@@ -47,8 +47,7 @@ struct MountRequest {
   Writable writable = Writable::overlay;
   std::uint64_t copy_limit_bytes = 0;  ///< how much may be copied where overlay is refused; 0 refuses the copy
   bool try_overlay = true;             ///< false only in tests of the copy
-  std::vector<std::string> masks;      ///< globs, beside the built-in ones
-  std::vector<std::string> never_masked;
+  std::vector<std::string> masked;     ///< relative paths that must not be seen
   std::map<std::string, std::string> unsaved;
   bool operator==(const MountRequest&) const = default;
 };

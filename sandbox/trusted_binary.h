@@ -14,6 +14,7 @@ Result<std::string> find_bubblewrap(const std::string& workspace);
 /// What a sandbox is made of.
 struct Programs {
   std::string bwrap, launcher, runner;
+  bool operator==(const Programs&) const = default;
 };
 
 /// bubblewrap, and our own two in `libexec_dir` under the same conditions.

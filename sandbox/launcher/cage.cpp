@@ -80,13 +80,20 @@ Result<void> Cage::lay_out(const LaunchRequest& request) {
   // Bound, so that a guest of another name reaches it wherever it is installed.
   if (mount(request.runner.c_str(), (base + "/runner").c_str(), nullptr, MS_BIND, nullptr) != 0)
     return io_error("binding " + request.runner);
-  for (std::size_t i = 0; i < request.homes.size(); ++i) {
-    const std::string name = std::to_string(i), target = base + "/home/" + name;
-    if (!make_directory(target, 0755)) return io_error("making " + target);
-    // Without it the tool is missing inside, which the command will say; nothing is loosened.
-    (void)mount_home(scaffold_, request.homes[i], name, target);
-  }
+  homes_ = request.homes;
+  for (std::size_t i = 0; i < homes_.size(); ++i)
+    if (!make_directory(home_place(i), 0755)) return io_error("making " + home_place(i));
   return {};
+}
+
+std::string Cage::home_place(std::size_t index) const {
+  return scaffold_.path + "/home/" + std::to_string(index);
+}
+
+/// Without one the tool is missing inside, which the command will say; nothing is loosened.
+void Cage::mount_homes() {
+  for (std::size_t i = 0; i < homes_.size(); ++i)
+    (void)mount_home(scaffold_, homes_[i], std::to_string(i), home_place(i));
 }
 
 Result<void> Cage::spawn(const LaunchRequest& request, const LaunchFds& fds) {

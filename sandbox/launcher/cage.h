@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sandbox/error.h"
 #include "sandbox/launcher/workspace_mount.h"
@@ -28,6 +29,10 @@ class Cage {
   /// `enter_namespaces`.
   Result<void> start(const LaunchRequest& request, const LaunchFds& fds);
 
+  /// Shows the tool directories of HOME as they stand now. Once, when a command is known: what is mounted earlier does
+  /// not follow what happens below.
+  void mount_homes();
+
   const Scaffold& scaffold() const { return scaffold_; }
   int runner() const { return runner_.get(); }
   int process() const { return process_.get(); }
@@ -42,7 +47,10 @@ class Cage {
   Result<void> lay_out(const LaunchRequest& request);
   Result<void> spawn(const LaunchRequest& request, const LaunchFds& fds);
 
+  std::string home_place(std::size_t index) const;
+
   Scaffold scaffold_;
+  std::vector<HomeOverlay> homes_;
   UniqueFd runner_, process_, words_;
   pid_t pid_ = -1;
 };

@@ -62,9 +62,10 @@ void remove_stage(const StagePlace& place) {
 enum class Purpose { command, probe };
 
 /// The mount is already there when the runner hears of the command.
-void run(const Cage& cage, const Packet& packet, Purpose purpose) {
+void run(Cage& cage, const Packet& packet, Purpose purpose) {
   const std::optional<RunRequest> request = decode_run(packet.payload);
   if (!request || packet.fds.size() != 4) return report({ErrorKind::io, "launcher: a request is malformed"});
+  cage.mount_homes();
   const Result<MountedReport> mounted =
       purpose == Purpose::probe ? try_overlay(cage.scaffold()) : mount_workspace(cage.scaffold(), request->mount);
   if (!mounted) return report(mounted.error());

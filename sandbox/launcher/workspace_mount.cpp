@@ -8,15 +8,12 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "sandbox/copy_tree.h"
 #include "sandbox/mask_layer.h"
 #include "sandbox/packet.h"
-#include "sandbox/path_pattern.h"
 #include "sandbox/protected_paths.h"
 #include "sandbox/unique_fd.h"
 
@@ -80,18 +77,9 @@ std::string layer_options(const Layer& layer, const UniqueFd& lower, bool masked
          ",workdir=" + by_descriptor(layer.work);
 }
 
-std::vector<std::string> foreign_secrets() {
-  std::vector<std::string> paths;
-  const char* home = getenv("HOME");
-  if (!home) return paths;
-  for (const std::string& secret : home_secrets()) paths.push_back(std::string(home) + "/" + secret);
-  return paths;
-}
-
 /// The workspace, what is hidden in it, and the layers made for it.
 struct Prepared {
   UniqueFd workspace;
-  std::vector<std::string> masked;
   bool any_mask = false;
   Layer layer;
 };
@@ -104,13 +92,8 @@ Result<Prepared> prepare(const Scaffold& scaffold, const MountRequest& request) 
   Result<Layer> layer = make_layer(scaffold, scaffold.stage, prepared.workspace.get());
   if (!layer) return layer.error();
   prepared.layer = std::move(*layer);
-  const MaskRequest masks{.globs = request.masks,
-                          .never_masked = request.never_masked,
-                          .unsaved = request.unsaved,
-                          .foreign_secrets = foreign_secrets()};
-  prepared.masked = find_masked(prepared.workspace.get(), masks);
   Result<bool> any =
-      build_mask_layer(prepared.layer.mask.get(), prepared.workspace.get(), prepared.masked, request.unsaved);
+      build_mask_layer(prepared.layer.mask.get(), prepared.workspace.get(), request.masked, request.unsaved);
   if (!any) return any.error();
   prepared.any_mask = *any;
   return prepared;
@@ -180,8 +163,9 @@ Result<MountedReport> mount_direct(const Scaffold& scaffold, const Prepared& pre
     const std::string place = aside + "/" + path;
     if (!bind_read_only(place, place)) return io_error("protecting " + path);
   }
-  for (const std::string& path : prepared.masked) {
+  for (const std::string& path : request.masked) {
     const std::string place = aside + "/" + path;
+    if (faccessat(AT_FDCWD, place.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0) continue;  // gone since it was found
     const std::string blank = scaffold.path + (is_directory(place) ? "/blank.d" : "/blank");
     if (!bind_read_only(blank, place)) return io_error("hiding " + path);
   }
