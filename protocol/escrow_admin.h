@@ -175,6 +175,26 @@ constexpr auto wire_names(EnforcementLevel) {
       {{EnforcementLevel::sandbox, "sandbox"}, {EnforcementLevel::policy_only, "policy-only"}}};
 }
 
+/// Sandboxes that wait for a command. Times in milliseconds from a command's arrival to its own begin, of the last warm
+/// hand-offs.
+struct PoolState {
+  std::int64_t ready = 0, wanted = 0;
+  std::int64_t warm = 0, cold = 0;  ///< commands that found one ready, and that did not
+  std::int64_t slow = 0;            ///< warm ones that took longer than `goalMs`
+  double typicalMs = 0, worstMs = 0, goalMs = 0;
+  static void fields(auto& f, auto& self) {
+    f.required("ready", self.ready);
+    f.required("wanted", self.wanted);
+    f.required("warm", self.warm);
+    f.required("cold", self.cold);
+    f.required("slow", self.slow);
+    f.required("typicalMs", self.typicalMs);
+    f.required("worstMs", self.worstMs);
+    f.required("goalMs", self.goalMs);
+  }
+  bool operator==(const PoolState&) const = default;
+};
+
 /// The result of escrow/status, and the notification escrow/status/changed.
 struct Status {
   std::string version, policyVersion, mode;
@@ -184,6 +204,7 @@ struct Status {
   std::vector<std::string> running;    ///< execIds
   std::int64_t agents = 0;             ///< registered
   std::optional<std::string> message;  ///< what is wrong, and what to do
+  std::optional<PoolState> pool;       ///< absent where there is no sandbox
   static void fields(auto& f, auto& self) {
     f.required("version", self.version);
     f.required("policyVersion", self.policyVersion);
@@ -193,6 +214,7 @@ struct Status {
     f.required("pending", self.pending);
     f.required("running", self.running);
     f.required("agents", self.agents);
+    f.optional("pool", self.pool);
     f.optional("message", self.message);
   }
   bool operator==(const Status&) const = default;

@@ -36,7 +36,7 @@ struct Profile {
   std::vector<std::string> read;           ///< further host paths, read-only
   /// Text of open, unsaved documents by workspace-relative path: the guest sees it instead of the file.
   std::map<std::string, std::string> unsaved;
-  /// Tracked files (relative): never masked, since git would see a deletion.
+  /// Tracked files (relative) that a mask would hide: never masked, since git would see a deletion.
   std::vector<std::string> tracked_secrets;
   Limits limits;
   bool operator==(const Profile&) const = default;

@@ -33,6 +33,8 @@ RegisteredAgent Broker::register_agent(AgentInfo info) {
   info.name = name;
   RegisteredAgent agent = agents_.add(std::move(info));
   record("agent.register", {{"agent", name}, {"agentId", agent.credential.agent_id}, {"session", agent.session}});
+  // Whoever registers is about to ask for something.
+  for (const auto& root : options_.roots) executor_.prepare(base_profile(root, "default"));
   return agent;
 }
 

@@ -291,6 +291,7 @@ class Broker {
   Result<Token> permit(const ExecuteRequest& request, const Asker& asker);
   std::vector<std::string> open_hosts(const ExecuteRequest& request, const Asker& asker, const Token& token,
                                       const std::string& root);
+  sandbox::Profile base_profile(const std::string& root, const std::string& name) const;
   sandbox::Profile profile_for(const ExecuteRequest& request, const Asker& asker, const Token& token,
                                const std::string& root);
   Result<StartedExecution> started(const std::string& exec_id) const;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/redact.h"
+#include "sandbox/mask_walk.h"
 #include "server/broker.h"
 #include "server/broker_state.h"
 #include "server/clock.h"
@@ -149,20 +150,26 @@ std::vector<std::string> Broker::open_hosts(const ExecuteRequest& request, const
   return {hosts.begin(), hosts.end()};
 }
 
-sandbox::Profile Broker::profile_for(const ExecuteRequest& request, const Asker& asker, const Token& token,
-                                     const std::string& root) {
+/// What policy alone says.
+sandbox::Profile Broker::base_profile(const std::string& root, const std::string& name) const {
   const engine::Policy& policy = options_.policy;
   sandbox::Profile profile;
-  profile.name = request.profile;
+  profile.name = name;
   profile.workspace = root;
-  profile.writable = request.writable;
-  profile.network_allow = open_hosts(request, asker, token, root);
   profile.env_allow = policy.env_allow;
   profile.mask = policy.mask;
   profile.read = policy.read;
-  profile.unsaved = editor_.unsaved_texts(root);
-  profile.tracked_secrets = tracked_paths(root);
+  profile.tracked_secrets = sandbox::masked_by_name(tracked_paths(root), policy.mask);
   profile.limits = options_.limits;
+  return profile;
+}
+
+sandbox::Profile Broker::profile_for(const ExecuteRequest& request, const Asker& asker, const Token& token,
+                                     const std::string& root) {
+  sandbox::Profile profile = base_profile(root, request.profile);
+  profile.writable = request.writable;
+  profile.network_allow = open_hosts(request, asker, token, root);
+  profile.unsaved = editor_.unsaved_texts(root);
   if (request.limits) smaller(profile.limits, *request.limits);
   return profile;
 }

@@ -309,7 +309,11 @@ protocol::Status PersonMethods::status() const {
   status.pending = static_cast<std::int64_t>(session_.broker->pending_count());
   status.running = broker.running_executions();
   status.agents = static_cast<std::int64_t>(broker.agent_count());
-  if (!session_.probe->available) status.message = session_.probe->message;
+  if (session_.probe->available) {
+    status.pool = to_wire(session_.executor->pool());
+  } else {
+    status.message = session_.probe->message;
+  }
   return status;
 }
 

@@ -399,6 +399,18 @@ protocol::Enforcement to_wire(const sandbox::Enforcement& enforcement) {
           .memory = enforcement.memory};
 }
 
+protocol::PoolState to_wire(const sandbox::PoolStatus& pool) {
+  const auto milliseconds = [](auto time) { return std::chrono::duration<double, std::milli>(time).count(); };
+  return {.ready = static_cast<std::int64_t>(pool.ready),
+          .wanted = static_cast<std::int64_t>(pool.wanted),
+          .warm = static_cast<std::int64_t>(pool.warm),
+          .cold = static_cast<std::int64_t>(pool.cold),
+          .slow = static_cast<std::int64_t>(pool.slow),
+          .typicalMs = milliseconds(pool.typical),
+          .worstMs = milliseconds(pool.worst),
+          .goalMs = milliseconds(sandbox::kHandOffGoal)};
+}
+
 protocol::ExecuteExitedParams to_wire(const Session& session, const FinishedExecution& finished) {
   const sandbox::Execution& execution = finished.execution;
   protocol::ExecuteExitedParams wire;

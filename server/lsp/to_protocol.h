@@ -37,6 +37,7 @@ protocol::Remedy to_wire(const engine::Remedy& remedy);
 protocol::ToolCallResult to_wire(const ToolCallAnswer& answer);
 protocol::ApplyResult to_wire(const Session& session, const ApplyOutcome& outcome, const std::string& root);
 protocol::Enforcement to_wire(const sandbox::Enforcement& enforcement);
+protocol::PoolState to_wire(const sandbox::PoolStatus& pool);
 protocol::ExecuteExitedParams to_wire(const Session& session, const FinishedExecution& finished);
 
 /// The one diagnostic of a finding; `text` is that of its document.

@@ -27,7 +27,7 @@ std::pair<std::string, std::string> commit_identity(const std::string& root);
 /// Those of `paths` (root-relative) that the repository's ignore rules leave out of git.
 std::vector<std::string> ignored_paths(const std::string& root, const std::vector<std::string>& paths);
 
-/// Tracked files whose name a secret mask would hide.
+/// Every tracked file, root-relative, sorted.
 std::vector<std::string> tracked_paths(const std::string& root);
 
 /// The change from one image to another as a git patch with three lines of context. Both absent is an empty patch.
