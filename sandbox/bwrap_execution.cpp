@@ -58,12 +58,14 @@ struct StreamEnd {
 
 class State : public std::enable_shared_from_this<State> {
  public:
-  State(const CageServices& services, LaunchedCage cage, Command command, Profile profile, ExecutionEvents events)
+  State(const CageServices& services, LaunchedCage cage, Command command, Profile profile, ExecutionEvents events,
+        std::unique_ptr<StageLease> lease)
       : loop_(services.loop),
         readers_(services.readers),
         options_(services.options),
         pool_(services.pool),
         cage_(std::move(cage)),
+        lease_(std::move(lease)),
         command_(std::move(command)),
         profile_(std::move(profile)),
         events_(std::move(events)),
@@ -118,6 +120,7 @@ class State : public std::enable_shared_from_this<State> {
   const ExecutorOptions& options_;  ///< of the executor; not touched once it may be gone
   std::weak_ptr<CagePool> pool_;
   LaunchedCage cage_;
+  std::unique_ptr<StageLease> lease_;
   Command command_;
   Profile profile_;
   ExecutionEvents events_;
@@ -135,11 +138,11 @@ class State : public std::enable_shared_from_this<State> {
   bool killed_ = false, timed_out_ = false, kill_sent_ = false;
   Clock::time_point began_ = Clock::now();
   Clock::duration lasted_{0};
-  timespec started_{};
   std::optional<std::string> writable_;  ///< known once the launcher has mounted the workspace
   bool launcher_gone_ = false;
   int landlock_abi_ = 0;
   std::optional<ExitedReport> exited_;
+  std::vector<timespec> starts_;
   OutputCapture captured_out_, captured_err_;
 };
 
@@ -158,9 +161,12 @@ GuestLimits guest_limits(const Limits& limits) {
 }
 
 Result<void> State::start(MaskIndex& masks) {
-  clock_gettime(CLOCK_REALTIME, &started_);
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (lease_) starts_ = lease_->starts;
+  starts_.push_back(now);
   control_.assign(cage_.control.release());
-  reap_when_ended(loop_, std::move(cage_.process));
+  reap_when_ended(loop_, std::move(cage_.process), lease_ ? lease_->give_back : nullptr);
   if (Result<void> opened = open_streams(); !opened) return opened;
   if (cage_.listeners) {
     warm_ = true;
@@ -186,6 +192,7 @@ RunRequest State::run_request(const std::vector<std::string>& masked) const {
                            .writable = profile_.writable,
                            .copy_limit_bytes = options_.copy_limit_bytes,
                            .try_overlay = options_.try_overlay,
+                           .session = lease_ ? profile_.session : std::string(),
                            .masked = masked,
                            .unsaved = profile_.unsaved};
   std::vector<std::string> writes = {profile_.workspace, "/tmp", "/dev", "/proc"};
@@ -233,6 +240,7 @@ Result<void> State::open_streams() {
 void State::send_request(const std::vector<std::string>& masked) {
   std::vector<int> fds;
   for (const UniqueFd& fd : for_command_) fds.push_back(fd.get());
+  if (lease_) fds.push_back(lease_->lock.get());
   const Result<void> sent = send_packet(control_.native_handle(), PacketType::run, encode(run_request(masked)), fds);
   for_command_.clear();
   if (!sent) {
@@ -450,26 +458,50 @@ void State::finish_if_over() {
   read_changes();
 }
 
-TreeChanges changes_of(const LaunchedCage& cage, const std::string& workspace, const std::string& writable,
-                       timespec started) {
-  if (writable == "none") return {};
-  const auto open_in_stage = [&](const char* name) {
-    return UniqueFd(openat(cage.stage.directory.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+/// Where the layers of a finished command lie, and how they are to be read.
+struct WhatToRead {
+  UniqueFd stage;    ///< holds the mask, and what was written unless a session keeps it
+  UniqueFd session;  ///< none: the command had a stage of its own
+  std::string workspace, writable;
+  std::vector<timespec> starts;
+  std::function<ArtefactTest(const std::string& workspace)> artefacts;
+};
+
+TreeChanges changes_of(const WhatToRead& what) {
+  if (what.writable == "none") return {};
+  const auto open_in = [](int directory, const char* name) {
+    return UniqueFd(openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   };
-  const UniqueFd lower(open(workspace.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  const UniqueFd mask = open_in_stage("mask"), upper = open_in_stage(writable == "copy" ? "copy" : "upper");
+  const bool copied = what.writable == "copy";
+  const UniqueFd lower(open(what.workspace.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueFd mask = open_in(what.stage.get(), "mask");
+  const UniqueFd& holder = copied || !what.session ? what.stage : what.session;
+  const UniqueFd upper = open_in(holder.get(), copied ? "copy" : "upper");
   // Written for real, or taken away by the launcher: what changed is not known here.
-  if (writable == "direct" || writable.empty() || !lower || !mask || !upper) return {.changes = {}, .complete = false};
-  const TreeLayers layers{.lower = lower.get(), .mask = mask.get(), .upper = upper.get(), .started = started};
-  return writable == "copy" ? read_copy_changes(layers) : read_overlay_changes(layers);
+  if (what.writable == "direct" || what.writable.empty() || !lower || !mask || !upper) {
+    TreeChanges unknown;
+    unknown.complete = false;
+    return unknown;
+  }
+  const TreeLayers layers{.lower = lower.get(),
+                          .mask = mask.get(),
+                          .upper = upper.get(),
+                          .starts = what.starts,
+                          .is_artefact = what.artefacts ? what.artefacts(what.workspace) : nullptr};
+  return copied ? read_copy_changes(layers) : read_overlay_changes(layers);
 }
 
 void State::read_changes() {
   const std::shared_ptr<asio::thread_pool> readers = readers_.lock();
   if (!readers) return fail({ErrorKind::unavailable, "the executor was closed while a command ran"});
-  asio::post(*readers, [self = shared_from_this(), work = asio::make_work_guard(loop_)] {
-    auto changes = std::make_shared<TreeChanges>(
-        changes_of(self->cage_, self->profile_.workspace, self->writable_.value_or(""), self->started_));
+  WhatToRead what{.stage = UniqueFd(dup(cage_.stage.directory.get())),
+                  .session = lease_ ? UniqueFd(dup(lease_->directory.get())) : UniqueFd(),
+                  .workspace = profile_.workspace,
+                  .writable = writable_.value_or(""),
+                  .starts = starts_,
+                  .artefacts = options_.artefacts};
+  asio::post(*readers, [self = shared_from_this(), what = std::move(what), work = asio::make_work_guard(loop_)] {
+    auto changes = std::make_shared<TreeChanges>(changes_of(what));
     asio::post(self->loop_, [self, changes] { self->deliver(std::move(*changes)); });
   });
 }
@@ -565,9 +597,10 @@ MaskRequest masks_of(const Profile& profile) {
 }
 
 Result<std::unique_ptr<RunningExecution>> run_in_cage(const CageServices& services, LaunchedCage cage, Command command,
-                                                      Profile profile, ExecutionEvents events) {
-  auto state =
-      std::make_shared<State>(services, std::move(cage), std::move(command), std::move(profile), std::move(events));
+                                                      Profile profile, ExecutionEvents events,
+                                                      std::unique_ptr<StageLease> lease) {
+  auto state = std::make_shared<State>(services, std::move(cage), std::move(command), std::move(profile),
+                                       std::move(events), std::move(lease));
   auto handle = std::make_unique<Handle>(state);
   if (Result<void> started = state->start(services.masks); !started) return started.error();
   return handle;

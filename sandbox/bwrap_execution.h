@@ -1,6 +1,9 @@
 #pragma once
 
+#include <ctime>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "sandbox/cage_pool.h"
 #include "sandbox/executor.h"
@@ -26,8 +29,17 @@ struct CageServices {
 /// What a guest of this profile must not see of the workspace.
 MaskRequest masks_of(const Profile& profile);
 
-/// Runs one command in a cage.
+/// The stage of a session while one command has it: no two mounts may share an upper layer.
+struct StageLease {
+  UniqueFd lock;                    ///< held by the launcher too, which may outlive us
+  UniqueFd directory;               ///< `<state>/sessions/<id>`
+  std::vector<timespec> starts;     ///< of the commands that wrote it so far
+  std::function<void()> give_back;  ///< called when the command's launcher has ended, hence its mounts are gone
+};
+
+/// Runs one command in a cage. `lease` is null for a stage of its own.
 Result<std::unique_ptr<RunningExecution>> run_in_cage(const CageServices& services, LaunchedCage cage, Command command,
-                                                      Profile profile, ExecutionEvents events);
+                                                      Profile profile, ExecutionEvents events,
+                                                      std::unique_ptr<StageLease> lease);
 
 }  // namespace escrow::sandbox

@@ -1,13 +1,19 @@
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <filesystem>
 
 #include "sandbox/bwrap_execution.h"
 #include "sandbox/executor.h"
+#include "sandbox/queued_execution.h"
+#include "sandbox/session_stages.h"
 #include "sandbox/stage.h"
 
 namespace escrow::sandbox {
 namespace {
+
+/// A session that a person named and left.
+constexpr std::chrono::hours kSessionKept{7 * 24};
 
 Error invalid(std::string message) {
   return {ErrorKind::invalid_argument, std::move(message)};
@@ -45,8 +51,10 @@ class BwrapExecutor : public Executor {
       : options_(std::move(options)),
         readers_(std::make_shared<boost::asio::thread_pool>(1)),
         masks_(loop, readers_),
-        services_{loop, readers_, options_, masks_, make_cage_pool(loop, options_)} {
+        services_{loop, readers_, options_, masks_, make_cage_pool(loop, options_)},
+        sessions_(std::make_shared<SessionStages>(options_.state_dir, readers_)) {
     sweep_stages(options_.state_dir);
+    boost::asio::post(*readers_, [state = options_.state_dir] { sweep_session_stages(state, kSessionKept); });
   }
   ~BwrapExecutor() override { readers_->join(); }
   BwrapExecutor(const BwrapExecutor&) = delete;
@@ -59,10 +67,24 @@ class BwrapExecutor : public Executor {
     while (command.cwd.size() > 1 && command.cwd.back() == '/') command.cwd.pop_back();
     if (Result<void> fits = check_strings(command); !fits) return fits.error();
     if (Result<void> fits = check_places(command, profile); !fits) return fits.error();
-    Result<LaunchedCage> cage = services_.pool->take(profile);
-    if (!cage) return cage.error();
-    return run_in_cage(services_, std::move(*cage), std::move(command), std::move(profile), std::move(events));
+    const std::string session = profile.session;
+    if (session.empty()) return run(std::move(command), std::move(profile), std::move(events));
+    if (!is_session_id(session)) return invalid("session \"" + session + "\": use 1 to 64 letters, digits, - or _");
+    if (sessions_->is_free(session)) return run(std::move(command), std::move(profile), std::move(events));
+    const auto queued = std::make_shared<QueuedExecution>(
+        services_.loop,
+        [this, command = std::move(command), profile = std::move(profile)](ExecutionEvents at_last) mutable {
+          return run(std::move(command), std::move(profile), std::move(at_last));
+        },
+        std::move(events));
+    take_turn(session, queued);
+    return handle_of(queued);
   }
+
+  void settle(const std::string& session, std::vector<SettledPath> paths) override {
+    sessions_->settle(session, std::move(paths));
+  }
+  void end_session(const std::string& session) override { sessions_->end(session); }
 
   void prepare(const Profile& profile) override {
     services_.pool->prepare(profile);
@@ -72,10 +94,36 @@ class BwrapExecutor : public Executor {
   PoolStatus pool() const override { return services_.pool->status(); }
 
  private:
+  Result<std::unique_ptr<RunningExecution>> run(Command command, Profile profile, ExecutionEvents events) {
+    std::unique_ptr<StageLease> lease;
+    if (!profile.session.empty()) {
+      Result<std::unique_ptr<StageLease>> leased = sessions_->lease(profile.session);
+      if (!leased) return leased.error();
+      lease = std::move(*leased);
+    }
+    const auto give_back = lease ? lease->give_back : nullptr;
+    Result<LaunchedCage> cage = services_.pool->take(profile);
+    if (cage)
+      return run_in_cage(services_, std::move(*cage), std::move(command), std::move(profile), std::move(events),
+                         std::move(lease));
+    if (give_back) boost::asio::post(services_.loop, give_back);
+    return cage.error();
+  }
+
+  /// One that was killed while it waited passes its turn on.
+  void take_turn(const std::string& session, const std::weak_ptr<QueuedExecution>& queued) {
+    sessions_->wait(session, [sessions = std::weak_ptr<SessionStages>(sessions_), session, queued] {
+      const auto waiting = queued.lock();
+      if (waiting && waiting->start()) return;
+      if (const auto stages = sessions.lock()) stages->pass_on(session);
+    });
+  }
+
   ExecutorOptions options_;
   std::shared_ptr<boost::asio::thread_pool> readers_;
   MaskIndex masks_;
   CageServices services_;
+  std::shared_ptr<SessionStages> sessions_;
 };
 
 }  // namespace

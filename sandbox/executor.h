@@ -6,11 +6,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sandbox/command.h"
 #include "sandbox/error.h"
 #include "sandbox/execution.h"
 #include "sandbox/profile.h"
+#include "sandbox/session_stage.h"
 
 namespace boost::asio {
 class io_context;
@@ -60,6 +62,13 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual Result<std::unique_ptr<RunningExecution>> start(Command command, Profile profile, ExecutionEvents events) = 0;
+  /// The paths' review is over: they leave the session's stage, now or when its command has ended.
+  virtual void settle(const std::string& session, std::vector<SettledPath> paths) {
+    (void)session;
+    (void)paths;
+  }
+  /// Throws away what the session's commands wrote, once none of them runs.
+  virtual void end_session(const std::string& session) { (void)session; }
   /// Commands of this profile are to be expected: a sandbox may be made ready. Says nothing about what does not work.
   virtual void prepare(const Profile&) {}
   virtual PoolStatus pool() const { return {}; }
@@ -82,6 +91,8 @@ struct ExecutorOptions {
   /// Tests only: an allowed host may resolve to an address that is not of the public internet.
   bool private_egress = false;
   PoolSize pool = {};
+  /// Makes the test for one workspace, on the thread that will use it. Absent: nothing is a build output.
+  std::function<ArtefactTest(const std::string& workspace)> artefacts = {};
 };
 
 /// bubblewrap on Linux. `loop` must outlive the executor, the executor its executions. Sweeps stages that a crashed

@@ -38,6 +38,8 @@ struct Profile {
   std::map<std::string, std::string> unsaved;
   /// Tracked files (relative) that a mask would hide: never masked, since git would see a deletion.
   std::vector<std::string> tracked_secrets;
+  /// Whose writes this command sees and adds to (see session_stage.h); empty: a stage of its own, thrown away after it.
+  std::string session;
   Limits limits;
   bool operator==(const Profile&) const = default;
 };

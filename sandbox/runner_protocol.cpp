@@ -69,6 +69,7 @@ std::string encode_mount(const MountRequest& value) {
   out.put(static_cast<std::uint32_t>(value.writable));
   out.put(value.copy_limit_bytes);
   put_flag(out, value.try_overlay);
+  put_text(out, value.session);
   out.put(value.masked);
   out.put(value.unsaved);
   return out.take();
@@ -81,6 +82,7 @@ std::optional<MountRequest> decode_mount(std::string_view bytes) {
   const std::optional<Writable> writable = to_writable(in.u32());
   value.copy_limit_bytes = in.u64();
   value.try_overlay = in.u32() != 0;
+  value.session = in.string();
   value.masked = in.list();
   value.unsaved = in.map();
   if (!writable) return std::nullopt;

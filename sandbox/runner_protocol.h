@@ -47,6 +47,7 @@ struct MountRequest {
   Writable writable = Writable::overlay;
   std::uint64_t copy_limit_bytes = 0;  ///< how much may be copied where overlay is refused; 0 refuses the copy
   bool try_overlay = true;             ///< false only in tests of the copy
+  std::string session;                 ///< whose upper layer is written; empty: one for this command alone
   std::vector<std::string> masked;     ///< relative paths that must not be seen
   std::map<std::string, std::string> unsaved;
   bool operator==(const MountRequest&) const = default;
@@ -63,7 +64,8 @@ struct GuestLimits {
   bool operator==(const GuestLimits&) const = default;
 };
 
-/// What to run. Descriptors: stdin, stdout, stderr and the socket on which to report.
+/// What to run. Descriptors: stdin, stdout, stderr and the socket on which to report; in a RunRequest with a session,
+/// that session's lock as well.
 struct ExecuteRequest {
   std::vector<std::string> argv;
   std::vector<std::string> env;  ///< NAME=value

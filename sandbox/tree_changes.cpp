@@ -34,6 +34,7 @@ constexpr const char* kNoteGit = "state of git itself: not applied";
 constexpr const char* kNoteSpecial = "neither a file, a directory nor a link: not applied";
 constexpr const char* kNoteLinks = "has several names (hard links): not applied";
 constexpr const char* kNoteStale = "changed on disk while the command ran: not applied";
+constexpr std::size_t kMaxArtefacts = 100;
 constexpr const char* kNoteUnread = "the file on disk cannot be read: not applied";
 constexpr const char* kNoteLarge = "too large to review: not applied";
 
@@ -163,6 +164,14 @@ std::set<std::string> names_in(const BeforeDirectory& directory) {
   return names;
 }
 
+/// When the entry of the upper layer came to be; nothing where the file system does not say.
+std::optional<timespec> birth_of(int directory, const std::string& name) {
+  struct statx info {};
+  if (statx(directory, name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &info) != 0 || !(info.stx_mask & STATX_BTIME))
+    return std::nullopt;
+  return timespec{.tv_sec = info.stx_btime.tv_sec, .tv_nsec = info.stx_btime.tv_nsec};
+}
+
 class Reader {
  public:
   Reader(const TreeLayers& layers, const ChangeCaps& caps, Kind kind) : layers_(layers), caps_(caps), kind_(kind) {}
@@ -198,11 +207,32 @@ class Reader {
     struct stat info {};
     if (!result_.complete || fstatat(upper, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
     const std::string path = prefix + name;
+    note_start(upper, name);
     if (is_whiteout(info)) return deleted(before, name, path, depth);
+    if (is_artefact(path, S_ISDIR(info.st_mode))) return;
     const BeforeEntry was = look_up(before, name);
     if (S_ISDIR(info.st_mode)) return subdirectory(upper, info, before, was, name, path, depth);
     if (was.kind == EntryKind::directory) children_deleted(before, name, path, depth);
     compare(upper, info, was, name, path);
+  }
+
+  bool is_artefact(const std::string& path, bool directory) {
+    if (!layers_.is_artefact || !layers_.is_artefact(path, directory)) return false;
+    // A copy holds everything, written or not.
+    if (kind_ == Kind::overlay && result_.artefacts.size() < kMaxArtefacts)
+      result_.artefacts.push_back(path + (directory ? "/" : ""));
+    return true;
+  }
+
+  /// Which command wrote this: the last one that had begun when it came to be.
+  void note_start(int upper, const std::string& name) {
+    if (layers_.starts.empty()) return;
+    start_ = layers_.starts.front();
+    if (layers_.starts.size() == 1) return;
+    const std::optional<timespec> born = birth_of(upper, name);
+    if (!born) return;
+    for (const timespec& start : layers_.starts)
+      if (!is_later(start, *born)) start_ = start;
   }
 
   void subdirectory(int upper, const struct stat& info, const BeforeDirectory& before, const BeforeEntry& was,
@@ -222,6 +252,7 @@ class Reader {
   void deleted(const BeforeDirectory& before, const std::string& name, const std::string& path, std::size_t depth) {
     const BeforeEntry was = look_up(before, name);
     if (was.kind == EntryKind::absent || was.masked || !result_.complete) return;
+    if (is_artefact(path, was.kind == EntryKind::directory)) return;
     // Left out of a copy from the beginning.
     if (kind_ == Kind::copy && was.kind == EntryKind::other) return;
     if (was.kind == EntryKind::directory) return children_deleted(before, name, path, depth);
@@ -296,8 +327,7 @@ class Reader {
     if (was.kind == EntryKind::absent) return {};
     if (was.kind == EntryKind::other) return kNoteSpecial;
     if (unreadable_ && was.kind == EntryKind::file) return kNoteUnread;
-    if (!was.unsaved && was.kind != EntryKind::directory && is_later(was.info.st_ctim, layers_.started))
-      return kNoteStale;
+    if (!was.unsaved && was.kind != EntryKind::directory && is_later(was.info.st_ctim, start_)) return kNoteStale;
     if (was.kind == EntryKind::file && static_cast<std::uint64_t>(was.info.st_size) > caps_.file_bytes)
       return kNoteLarge;
     return {};
@@ -324,6 +354,7 @@ class Reader {
   const Kind kind_;
   TreeChanges result_;
   std::uint64_t bytes_ = 0;
+  timespec start_{};  ///< of the command that wrote the entry at hand
   bool unreadable_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,15 +32,24 @@ struct TreeChange {
 struct TreeChanges {
   std::vector<TreeChange> changes;
   bool complete = true;  ///< false if a cap stopped the reading; then nothing may be applied
+  /// Topmost paths that were written and are build outputs (see ArtefactTest), a directory with a slash at its end; not
+  /// among the changes. At most 100.
+  std::vector<std::string> artefacts = {};
   bool operator==(const TreeChanges&) const = default;
 };
 
+/// Is this relative path a build output, which nobody reviews and nothing applies? Called from any one thread.
+using ArtefactTest = std::function<bool(const std::string& path, bool directory)>;
+
 /// The layers of a finished execution, as open directories; -1 for one that there is not.
 struct TreeLayers {
-  int lower = -1;          ///< the workspace
-  int mask = -1;           ///< between them: whiteouts over secrets, unsaved text
-  int upper = -1;          ///< what the guest wrote: the overlay's upper directory, or a whole copy
-  timespec started{0, 0};  ///< a lower file changed later than this is noted as such; CLOCK_REALTIME
+  int lower = -1;  ///< the workspace
+  int mask = -1;   ///< between them: whiteouts over secrets, unsaved text
+  int upper = -1;  ///< what the guest wrote: the overlay's upper directory, or a whole copy
+  /// When the commands that wrote the upper layer were started, in order; CLOCK_REALTIME. A lower file that changed
+  /// after the command that wrote over it began is noted as such.
+  std::vector<timespec> starts = {};
+  ArtefactTest is_artefact = {};
 };
 
 /// How much is read. A file over its cap is `too_large`; the others end the reading (`complete` is false).

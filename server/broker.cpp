@@ -50,6 +50,11 @@ Result<void> Broker::end_agent(const Credential& agent) {
   }
   for (const auto& [agent_id, call_id] : waiting) cancel_call(agent_id, call_id);
   grants_.end_session(session);
+  for (const auto& root : options_.roots) {
+    const std::string stage = stage_of({}, {.agent_id = agent.agent_id}, root);
+    stage_reviews_.erase(stage);
+    executor_.end_session(stage);
+  }
   std::erase_if(tokens_, [&](const auto& token) { return token.second->agent_id == agent.agent_id; });
   agents_.remove(agent.agent_id);
   record("agent.end", {{"agentId", agent.agent_id}});

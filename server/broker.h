@@ -98,6 +98,7 @@ struct ExecuteRequest {
   std::vector<std::string> network = {};
   std::optional<sandbox::Limits> limits = {};
   std::optional<engine::Autonomy> autonomy = {};
+  std::string session = {};  ///< a person's own name for a stage that later commands share; an agent always has one
   /// The person at the terminal said yes to a prompt (`escrow exec --allow-once`); never set for an agent.
   Consent consent = Consent::none;
 };
@@ -301,7 +302,11 @@ class Broker {
   void hand_on(Live& live, sandbox::Stream stream, const std::string& text);
   void keep_output(const std::string& exec_id, sandbox::Stream stream, std::string_view bytes);
   void finish_execution(const std::string& exec_id, sandbox::Result<sandbox::Execution> result);
+  std::string stage_of(const ExecuteRequest& request, const Asker& asker, const std::string& root) const;
   void review_execution(Live& live);
+  std::optional<Review> review_of_stage(const Live& live);
+  Review begin_review(const Live& live) const;
+  void settle_stage(const Review& review);
   void offer_remedies(Live& live);
   void forget_old_executions();
 
@@ -323,6 +328,7 @@ class Broker {
   std::map<std::string, Result<ToolCallAnswer>> answers_;        ///< agent/call → the final answer
   std::map<std::string, std::string> proposals_;                 ///< agent/call → review id
   std::map<std::string, std::string> executed_;                  ///< agent/call → execution id
+  std::map<std::string, std::string> stage_reviews_;             ///< session stage → the review of what it holds
   std::vector<OpenRemedy> remedies_;
   std::set<std::string> applying_;  ///< reviews on their way into the tree
   bool locked_ = false;

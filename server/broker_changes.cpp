@@ -247,6 +247,7 @@ Result<Review> Broker::reject(const std::string& review_id, int revision, const 
     return {};
   });
   if (!rejected) return rejected;
+  if (rejected->state == ReviewState::rejected) settle_stage(*rejected);
   record("reject", {{"reviewId", review_id},
                     {"reason", engine::redact(reason)},
                     {"hunks", hunks.size()},
@@ -450,7 +451,10 @@ void Broker::finish_application(const std::shared_ptr<Application>& work, Review
       review.state = to;
       review.updated_ms = now_ms();
       review.undo_id = work->outcome.undo_id;
-      if (applied) review.files = work->review.files;  // what was written, for undo
+      if (applied) {
+        settle_stage(review);
+        review.files = work->review.files;  // what was written, for undo
+      }
       if (!work->outcome.reason.empty()) review.notes.push_back(work->outcome.reason);
       return {};
     });

@@ -88,6 +88,34 @@ void smaller(sandbox::Limits& limits, const sandbox::Limits& wanted) {
   least(limits.stage_bytes, wanted.stage_bytes);
 }
 
+std::string artefact_note(const sandbox::TreeChanges& changes, bool kept) {
+  if (changes.artefacts.empty()) return {};
+  std::string names;
+  for (std::size_t i = 0; i < changes.artefacts.size() && i < 5; ++i) {
+    names += (i == 0 ? "" : ", ") + engine::one_line(changes.artefacts[i], 60);
+  }
+  const std::size_t more = changes.artefacts.size() - std::min<std::size_t>(changes.artefacts.size(), 5);
+  if (more > 0) names += " and " + std::to_string(more) + " more";
+  return "build outputs that git ignores stay in the sandbox" +
+         std::string(kept ? ", where later commands of this session see them: " : ": ") + names;
+}
+
+bool same_change(const std::vector<ReviewFile>& a, const std::vector<ReviewFile>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ReviewFile& x, const ReviewFile& y) {
+    return x.path == y.path && x.old_path == y.old_path && fingerprint(x.before) == fingerprint(y.before) &&
+           fingerprint(x.after) == fingerprint(y.after);
+  });
+}
+
+sandbox::TreeEntry staged_entry(const FileImage& image) {
+  sandbox::TreeEntry entry;
+  if (!image.exists()) return entry;
+  entry.kind = image.kind == ImageKind::symlink ? sandbox::EntryKind::symlink : sandbox::EntryKind::file;
+  entry.mode = image.mode;
+  entry.content = image.content;
+  return entry;
+}
+
 }  // namespace
 
 void Broker::record_refusal(const engine::Action& action, const engine::Decision& decision, const std::string& reason) {
@@ -222,6 +250,8 @@ Result<StartedExecution> Broker::start(ExecuteRequest request, const Asker& aske
   live->agent_name = asker.name;
   live->session = asker.session;
   live->root = root;
+  live->stage = stage_of(request, asker, root);
+  profile.session = live->stage;
   live->started_ms = now_ms();
   if (request.pty) {
     for (LineRedactor& redactor : live->redactor) redactor = LineRedactor(LineRedactor::Hold::word);
@@ -307,34 +337,92 @@ void Broker::finish_execution(const std::string& exec_id, sandbox::Result<sandbo
   for (auto& reply : waiting) reply(&*live.finished);
 }
 
-/// The execution's writes become a review like any other change. What git ignores are build outputs, kept out of it.
-void Broker::review_execution(Live& live) {
-  FinishedExecution& finished = *live.finished;
-  if (finished.execution.changes.changes.empty()) return;
-  Review review;
-  auto files = change_from_tree(finished.execution.changes, review.notes);
-  std::vector<std::string> paths;
-  for (const auto& file : files) paths.push_back(file.path);
-  const auto ignored = ignored_paths(live.root, paths);
-  const std::set<std::string> artefacts(ignored.begin(), ignored.end());
-  std::erase_if(files, [&](const ReviewFile& file) { return artefacts.contains(file.path); });
-  if (!artefacts.empty()) {
-    review.notes.push_back(std::to_string(artefacts.size()) +
-                           " build outputs that git ignores were left in the sandbox");
+std::string Broker::stage_of(const ExecuteRequest& request, const Asker& asker, const std::string& root) const {
+  if (request.writable == sandbox::Writable::direct) return {};
+  if (!asker.agent_id.empty()) return "live-" + sha256_hex(asker.agent_id + "\n" + root).substr(0, 40);
+  if (request.session.empty()) return {};
+  return "named-" + sha256_hex(request.session + "\n" + root).substr(0, 40);
+}
+
+/// The review of what the session's earlier commands left in the stage, if it is still open.
+std::optional<Review> Broker::review_of_stage(const Live& live) {
+  if (live.stage.empty()) return std::nullopt;
+  const auto is_open = [&](const Review& review) { return !is_final(review.state) && !applying_.contains(review.id); };
+  if (const auto known = stage_reviews_.find(live.stage); known != stage_reviews_.end()) {
+    auto review = store_.get(known->second);
+    return review && is_open(*review) ? std::optional(std::move(*review)) : std::nullopt;
   }
-  finished.notes = review.notes;
-  if (files.empty()) return;
+  if (!live.stage.starts_with("named-")) return std::nullopt;
+  for (auto& review : store_.list(live.root)) {
+    if (review.session == live.stage && is_open(review)) return std::move(review);
+  }
+  return std::nullopt;
+}
+
+Review Broker::begin_review(const Live& live) const {
+  Review review;
   review.id = "r-" + random_token().substr(0, 12);
   review.root = live.root;
   review.agent = live.agent_name;
   review.agent_id = live.request.agent.agent_id;
-  review.session = live.session;
-  review.call_id = live.request.call_id;
-  review.title = engine::one_line(engine::redact("changes of `" + engine::describe(live.request.action) + "`"), 200);
+  review.session = live.session.empty() ? live.stage : live.session;
   review.origin = "execution";
+  return review;
+}
+
+/// What the commands of a session wrote becomes one review like any other change; each command that changes it makes a
+/// new revision. What git ignores are build outputs, kept out of it.
+void Broker::review_execution(Live& live) {
+  FinishedExecution& finished = *live.finished;
+  const std::string& writable = finished.execution.enforcement.writable;
+  if (finished.cage_error || writable == "none") return;
+  Review review;
+  auto files = change_from_tree(finished.execution.changes, finished.notes);
+  if (const auto note = artefact_note(finished.execution.changes, !live.stage.empty()); !note.empty()) {
+    finished.notes.push_back(note);
+  }
+  std::optional<Review> before = writable == "overlay" ? review_of_stage(live) : std::nullopt;
+  if (files.empty()) {
+    if (before && finished.execution.changes.complete) withdraw(before->id, before->agent_id);
+    return;
+  }
+  if (before && same_change(before->files, files)) {
+    finished.review_id = before->id;
+    return;
+  }
+  review = before ? std::move(*before) : begin_review(live);
+  if (before) ++review.revision;
+  review.call_id = live.request.call_id;
+  review.title = engine::one_line(engine::redact("changes of `" + engine::describe(live.request.action) + "`" +
+                                                 (before ? " and earlier commands" : "")),
+                                  200);
+  review.notes = finished.notes;
+  review.approved_by.clear();
   review.files = std::move(files);
   const auto published = publish(std::move(review), std::nullopt);
-  if (published) finished.review_id = published->id;
+  if (!published) return;
+  finished.review_id = published->id;
+  if (!live.stage.empty()) stage_reviews_[live.stage] = published->id;
+}
+
+/// Applied or rejected, a review's paths leave the stage: later commands see the workspace there.
+void Broker::settle_stage(const Review& review) {
+  std::string stage = review.session.starts_with("named-") ? review.session : "";
+  for (const auto& [id, review_id] : stage_reviews_) {
+    if (review_id == review.id) stage = id;
+  }
+  if (review.origin != "execution" || stage.empty()) return;
+  const bool busy = std::any_of(executions_.begin(), executions_.end(), [&](const auto& entry) {
+    return entry.second->stage == stage && !entry.second->finished;
+  });
+  std::vector<sandbox::SettledPath> paths;
+  for (const auto& file : review.files) {
+    // A command that runs now may write the path again; that is not what was reviewed.
+    const auto staged = busy ? std::optional(staged_entry(file.after)) : std::nullopt;
+    paths.push_back({.path = file.path, .staged = staged});
+    if (file.old_path != file.path) paths.push_back({.path = file.old_path, .staged = std::nullopt});
+  }
+  executor_.settle(stage, std::move(paths));
 }
 
 void Broker::offer_remedies(Live& live) {

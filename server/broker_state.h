@@ -46,6 +46,7 @@ struct Broker::Live {
   std::string exec_id = {};
   ExecuteRequest request;
   std::string agent_name, session, root;
+  std::string stage = {};  ///< of the session, as the executor knows it; empty: this command's own
   std::int64_t started_ms = 0;
   std::unique_ptr<sandbox::RunningExecution> running;
   std::string kept[2];  ///< out, err; at most the profile's kept bytes each

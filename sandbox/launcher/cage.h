@@ -29,6 +29,8 @@ class Cage {
   /// `enter_namespaces`.
   Result<void> start(const LaunchRequest& request, const LaunchFds& fds);
 
+  /// Keeps a session's lock for as long as there are mounts of ours.
+  void hold(UniqueFd lock) { session_lock_ = std::move(lock); }
   /// Shows the tool directories of HOME as they stand now. Once, when a command is known: what is mounted earlier does
   /// not follow what happens below.
   void mount_homes();
@@ -51,7 +53,7 @@ class Cage {
 
   Scaffold scaffold_;
   std::vector<HomeOverlay> homes_;
-  UniqueFd runner_, process_, words_;
+  UniqueFd runner_, process_, words_, session_lock_;
   pid_t pid_ = -1;
 };
 

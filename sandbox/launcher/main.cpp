@@ -62,9 +62,15 @@ void remove_stage(const StagePlace& place) {
 enum class Purpose { command, probe };
 
 /// The mount is already there when the runner hears of the command.
-void run(Cage& cage, const Packet& packet, Purpose purpose) {
+void run(Cage& cage, Packet& packet, Purpose purpose) {
   const std::optional<RunRequest> request = decode_run(packet.payload);
-  if (!request || packet.fds.size() != 4) return report({ErrorKind::io, "launcher: a request is malformed"});
+  const bool in_session = request && !request->mount.session.empty();
+  if (!request || packet.fds.size() != (in_session ? 5u : 4u))
+    return report({ErrorKind::io, "launcher: a request is malformed"});
+  if (in_session) {
+    cage.hold(std::move(packet.fds.back()));
+    packet.fds.pop_back();
+  }
   cage.mount_homes();
   const Result<MountedReport> mounted =
       purpose == Purpose::probe ? try_overlay(cage.scaffold()) : mount_workspace(cage.scaffold(), request->mount);
@@ -87,7 +93,7 @@ void serve(Cage& cage, Purpose purpose) {
       (void)send_packet(kControl, PacketType::gone, encode(Error{ErrorKind::unavailable, cage.last_words()}));
     }
     if (waits[0].revents == 0) continue;
-    const Result<std::optional<Packet>> packet = receive_packet(kControl);
+    Result<std::optional<Packet>> packet = receive_packet(kControl);
     if (!packet || !*packet) return;
     if ((*packet)->type == PacketType::run) run(cage, **packet, purpose);
   }

@@ -9,12 +9,14 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "sandbox/copy_tree.h"
 #include "sandbox/mask_layer.h"
 #include "sandbox/packet.h"
 #include "sandbox/protected_paths.h"
+#include "sandbox/remove_tree.h"
 #include "sandbox/unique_fd.h"
 
 namespace escrow::sandbox {
@@ -54,6 +56,16 @@ struct Layer {
   UniqueFd upper, work, mask;
 };
 
+Result<void> take_over_root(const Scaffold& scaffold, int upper, int lower) {
+  struct stat info {};
+  if (fstat(lower, &info) != 0) return io_error("looking at the lower directory");
+  if (fchown(upper, info.st_uid, info.st_gid) != 0) (void)!fchown(upper, scaffold.uid, scaffold.gid);
+  fchmod(upper, info.st_mode & 07777);
+  const std::array<timespec, 2> times{info.st_atim, info.st_mtim};
+  futimens(upper, times.data());
+  return {};
+}
+
 Result<Layer> make_layer(const Scaffold& scaffold, int parent, int lower) {
   Layer layer;
   for (auto [fd, name] : {std::pair{&layer.upper, "upper"}, {&layer.work, "work"}, {&layer.mask, "mask"}}) {
@@ -61,13 +73,28 @@ Result<Layer> make_layer(const Scaffold& scaffold, int parent, int lower) {
     if (!made) return made.error();
     *fd = std::move(*made);
   }
-  struct stat info {};
-  if (fstat(lower, &info) != 0) return io_error("looking at the lower directory");
-  if (fchown(layer.upper.get(), info.st_uid, info.st_gid) != 0)
-    (void)!fchown(layer.upper.get(), scaffold.uid, scaffold.gid);
-  fchmod(layer.upper.get(), info.st_mode & 07777);
-  const std::array<timespec, 2> times{info.st_atim, info.st_mtim};
-  futimens(layer.upper.get(), times.data());
+  if (Result<void> taken = take_over_root(scaffold, layer.upper.get(), lower); !taken) return taken.error();
+  return layer;
+}
+
+/// A session's upper layer is as the last command left it. The work directory is always new: a volatile mount leaves a
+/// mark in it that forbids another.
+Result<Layer> session_layer(const Scaffold& scaffold, const std::string& session, int lower) {
+  const std::string path = "../../sessions/" + session;
+  const UniqueFd kept(openat(scaffold.stage, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!kept) return io_error("opening the stage of session " + session);
+  if (Result<void> removed = remove_tree(kept.get(), "work"); !removed) return removed.error();
+  const bool is_new = mkdirat(kept.get(), "upper", 0755) == 0;
+  Layer layer;
+  layer.upper.reset(openat(kept.get(), "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!layer.upper) return io_error("opening what session " + session + " wrote");
+  for (auto [fd, parent, name] : {std::tuple{&layer.work, kept.get(), "work"}, {&layer.mask, scaffold.stage, "mask"}}) {
+    Result<UniqueFd> made = make_directory(parent, name);
+    if (!made) return made.error();
+    *fd = std::move(*made);
+  }
+  if (!is_new) return layer;
+  if (Result<void> taken = take_over_root(scaffold, layer.upper.get(), lower); !taken) return taken.error();
   return layer;
 }
 
@@ -89,7 +116,8 @@ Result<Prepared> prepare(const Scaffold& scaffold, const MountRequest& request) 
   Result<UniqueFd> workspace = open_directory(request.workspace);
   if (!workspace) return workspace.error();
   prepared.workspace = std::move(*workspace);
-  Result<Layer> layer = make_layer(scaffold, scaffold.stage, prepared.workspace.get());
+  Result<Layer> layer = request.session.empty() ? make_layer(scaffold, scaffold.stage, prepared.workspace.get())
+                                                : session_layer(scaffold, request.session, prepared.workspace.get());
   if (!layer) return layer.error();
   prepared.layer = std::move(*layer);
   Result<bool> any =
@@ -123,9 +151,12 @@ Result<MountedReport> mount_writable(const Scaffold& scaffold, const Prepared& p
   return mount_copy(scaffold, prepared, request);
 }
 
-/// Two lower layers and no upper one: read-only for everybody, and the masks hold as they do when it is writable.
-Result<MountedReport> mount_read_only(const Scaffold& scaffold, const Prepared& prepared) {
-  const std::string layers = "lowerdir=" + by_descriptor(prepared.layer.mask) + ":" + by_descriptor(prepared.workspace);
+/// Lower layers and no upper one: read-only for everybody, and the masks hold as they do when it is writable. What a
+/// session wrote before is seen.
+Result<MountedReport> mount_read_only(const Scaffold& scaffold, const Prepared& prepared, const MountRequest& request) {
+  const std::string staged = request.session.empty() ? "" : by_descriptor(prepared.layer.upper) + ":";
+  const std::string layers =
+      "lowerdir=" + staged + by_descriptor(prepared.layer.mask) + ":" + by_descriptor(prepared.workspace);
   if (!mount_overlay(scaffold.path + "/m", kMountFlags | MS_RDONLY, layers, false)) {
     Error error = io_error("mounting the workspace read-only");
     error.kind = ErrorKind::unavailable;
@@ -211,7 +242,7 @@ Result<MountedReport> mount_workspace(const Scaffold& scaffold, const MountReque
     case Writable::overlay:
       return mount_writable(scaffold, *prepared, request);
     case Writable::none:
-      return mount_read_only(scaffold, *prepared);
+      return mount_read_only(scaffold, *prepared, request);
     case Writable::direct:
       return mount_direct(scaffold, *prepared, request);
   }

@@ -38,7 +38,7 @@ namespace asio = boost::asio;
 
 struct ExecOptions {
   OutputOptions output;
-  std::string writable = "overlay", profile = "default", timeout, workspace, cwd, autonomy;
+  std::string writable = "overlay", profile = "default", session, timeout, workspace, cwd, autonomy;
   std::vector<std::string> network, limits, env;
   bool allow_once = false, yes = false, apply = false, no_input = false, pass_stdin = false;
 };
@@ -120,6 +120,7 @@ Result<ExecuteRequest> ExecRun::request_of(const std::vector<std::string>& words
   request.call_id = "exec-" + random_token();
   request.action = std::move(action);
   request.profile = options_.profile;
+  request.session = options_.session;
   for (const auto& host : options_.network) {
     engine::Grant grant;
     grant.effect = engine::GrantEffect::allow;
@@ -323,6 +324,7 @@ void add_exec(CommandTree& tree) {
   add_texts(*app, "--env", options->env, "NAME=VALUE", "set in its environment");
   add_choice(*app, "--autonomy", options->autonomy, {"low", "medium", "high"}, "how far it may go unasked");
   add_choice(*app, "--profile", options->profile, {"default", "build", "debug"}, "of the sandbox (default)");
+  add_text(*app, "--session", options->session, "ID", "a name: later commands of it see what this one writes");
   add_flags(*app, *options);
   add_output_options(*app, options->output);
   const auto& trailing = tree.trailing;

@@ -9,6 +9,7 @@
 #include "server/install_paths.h"
 #include "server/store/private_directory.h"
 #include "server/workspace/local_tree.h"
+#include "server/workspace/repository.h"
 
 namespace escrow::server::cli {
 
@@ -66,7 +67,8 @@ Result<std::unique_ptr<PersonSession>> PersonSession::open(Options options) {
   set_autonomy(place->policy, options.autonomy);
   auto parts = std::make_unique<Parts>(std::move(*place));
   parts->executor = sandbox::make_bwrap_executor(
-      parts->loop, {.state_dir = parts->place.places.state_dir, .libexec_dir = install->libexec_dir});
+      parts->loop,
+      {.state_dir = parts->place.places.state_dir, .libexec_dir = install->libexec_dir, .artefacts = ignore_test});
   parts->broker = std::make_unique<Broker>(parts->loop, *parts->executor, parts->tree, parts->editor,
                                            broker_options(parts->place), std::move(options.events));
   return std::unique_ptr<PersonSession>(new PersonSession(std::move(parts)));

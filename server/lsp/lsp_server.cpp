@@ -100,8 +100,10 @@ Result<void> LspServer::make_product(const std::vector<std::string>& roots) {
   if (!policy) return policy.error();
   if (auto made = make_private_directory(places->state_dir); !made) return made;
   session_.probe = &sandbox::probe_host(session_.libexec_dir);
-  const sandbox::ExecutorOptions executor{
-      .state_dir = places->state_dir, .libexec_dir = session_.libexec_dir, .pool = {.least = 2, .most = 6}};
+  const sandbox::ExecutorOptions executor{.state_dir = places->state_dir,
+                                          .libexec_dir = session_.libexec_dir,
+                                          .pool = {.least = 2, .most = 6},
+                                          .artefacts = ignore_test};
   session_.executor = options_.make_executor ? options_.make_executor(session_.loop, executor)
                                              : sandbox::make_bwrap_executor(session_.loop, executor);
   session_.tree = std::make_unique<LocalTree>(places->state_dir);

@@ -159,17 +159,43 @@ std::pair<std::string, std::string> commit_identity(const std::string& root) {
   return {text_of("user.name"), text_of("user.email")};
 }
 
-std::vector<std::string> ignored_paths(const std::string& root, const std::vector<std::string>& paths) {
-  std::vector<std::string> ignored;
-  const auto repository = open_repository(root);
-  if (!repository) return ignored;
-  for (const auto& path : paths) {
-    int is_ignored = 0;
-    if (git_ignore_path_is_ignored(&is_ignored, repository.get(), path.c_str()) == 0 && is_ignored == 1) {
-      ignored.push_back(path);
-    }
+namespace {
+
+/// Opened once for many paths.
+struct IgnoreRules {
+  RepositoryPtr repository;
+  IndexPtr index;
+
+  bool tracks(const std::string& path, bool directory) const {
+    if (!index) return false;
+    std::size_t at = 0;
+    return git_index_find(&at, index.get(), path.c_str()) == 0 ||
+           (directory && git_index_find_prefix(&at, index.get(), (path + "/").c_str()) == 0);
   }
-  return ignored;
+
+  bool leave_out(const std::string& path, bool directory) const {
+    int ignored = 0;
+    const std::string asked = directory ? path + "/" : path;
+    return git_ignore_path_is_ignored(&ignored, repository.get(), asked.c_str()) == 0 && ignored == 1 &&
+           !tracks(path, directory);
+  }
+};
+
+}  // namespace
+
+std::function<bool(const std::string& path, bool directory)> ignore_test(const std::string& root) {
+  auto rules = std::make_shared<IgnoreRules>();
+  rules->repository = open_repository(root);
+  if (!rules->repository) return nullptr;
+  git_index* raw = nullptr;
+  if (git_repository_index(&raw, rules->repository.get()) == 0) rules->index.reset(raw);
+  const char* workdir = git_repository_workdir(rules->repository.get());
+  const std::string top = workdir == nullptr ? std::string() : without_slash(workdir);
+  // The workspace may be a folder of the repository: git's paths begin at the top.
+  const std::string prefix =
+      root.size() > top.size() && root.starts_with(top + "/") ? root.substr(top.size() + 1) + "/" : "";
+  return
+      [rules, prefix](const std::string& path, bool directory) { return rules->leave_out(prefix + path, directory); };
 }
 
 std::vector<std::string> tracked_paths(const std::string& root) {

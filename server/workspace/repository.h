@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,8 +25,9 @@ bool config_runs_programs(const std::string& root);
 /// texts where nothing is set.
 std::pair<std::string, std::string> commit_identity(const std::string& root);
 
-/// Those of `paths` (root-relative) that the repository's ignore rules leave out of git.
-std::vector<std::string> ignored_paths(const std::string& root, const std::vector<std::string>& paths);
+/// Is a root-relative path left out of git by the repository's own ignore rules, as they stand on disk, with nothing
+/// tracked in it? For any one thread. Null without a repository.
+std::function<bool(const std::string& path, bool directory)> ignore_test(const std::string& root);
 
 /// Every tracked file, root-relative, sorted.
 std::vector<std::string> tracked_paths(const std::string& root);

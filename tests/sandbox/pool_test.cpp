@@ -1,9 +1,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/asio/steady_timer.hpp>
-
-#include "tests/sandbox/cage_fixture.h"
+#include "tests/sandbox/server_fixture.h"
 
 // Sandboxes that wait for a command, and the index of what they must not see.
 
@@ -12,73 +10,11 @@ using namespace escrow::sandbox::testing;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// One executor for many commands, as a server has it.
-class Server {
- public:
-  explicit Server(PoolSize size = {.least = 2, .most = 4}) {
-    profile.workspace = tree.workspace().string();
-    executor =
-        make_bwrap_executor(loop, {.state_dir = tree.state().string(), .libexec_dir = libexec_dir(), .pool = size});
-  }
-  ~Server() {
-    executor.reset();
-    loop.restart();
-    loop.run();  // until every launcher has ended and was taken in
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-
-  void let_pass(std::chrono::milliseconds time) {
-    boost::asio::steady_timer timer(loop, time);
-    bool over = false;
-    timer.async_wait([&](auto) { over = true; });
-    while (!over) loop.run_one();
-  }
-
-  void wait_until_ready(std::size_t count) {
-    for (int i = 0; i < 500 && executor->pool().ready < count; ++i) let_pass(10ms);
-    REQUIRE(executor->pool().ready >= count);
-  }
-
-  /// Starts a script; its outcome is in the returned slot once the loop has brought it.
-  std::shared_ptr<std::optional<Execution>> begin(const std::string& script) {
-    auto slot = std::make_shared<std::optional<Execution>>();
-    ExecutionEvents events;
-    events.on_done = [slot](Result<Execution> result) {
-      if (!result) FAIL(result.error().message);
-      slot->emplace(std::move(*result));
-    };
-    auto started = executor->start({.argv = {"/bin/sh", "-c", script}}, profile, std::move(events));
-    if (!started) FAIL(started.error().message);
-    running.push_back(std::move(*started));
-    return slot;
-  }
-
-  Execution sh(const std::string& script) {
-    const auto slot = begin(script);
-    while (!*slot) loop.run_one();
-    running.clear();
-    return std::move(**slot);
-  }
-
-  TempTree tree;
-  Profile profile;
-  boost::asio::io_context loop;
-  std::unique_ptr<Executor> executor;
-  std::vector<std::unique_ptr<RunningExecution>> running;
-};
-
-std::size_t stages_in(const TempTree& tree) {
-  std::size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(tree.state() / "stages")) count += entry.is_directory() ? 1u : 0u;
-  return count;
+constexpr PoolSize kPool{.least = 2, .most = 4};
 }
 
-}  // namespace
-
 TEST_CASE("a prepared sandbox is used by the next command, and only by one") {
-  Server server;
+  Server server({.pool = kPool});
   server.executor->prepare(server.profile);
   server.wait_until_ready(2);
   CHECK(text(server.sh("echo one > /tmp/left; echo $$").out) == "2\n");
@@ -89,7 +25,7 @@ TEST_CASE("a prepared sandbox is used by the next command, and only by one") {
 }
 
 TEST_CASE("a sandbox that waited shows the workspace as it is when the command comes") {
-  Server server;
+  Server server({.pool = kPool});
   server.tree.write("old", "1\n");
   server.tree.write("sub/gone", "1\n");
   server.executor->prepare(server.profile);
@@ -102,7 +38,7 @@ TEST_CASE("a sandbox that waited shows the workspace as it is when the command c
 }
 
 TEST_CASE("a secret that came while the sandbox waited is not seen") {
-  Server server;
+  Server server({.pool = kPool});
   server.tree.write("src/main.c", "int main;\n");
   server.executor->prepare(server.profile);
   server.wait_until_ready(1);
@@ -118,7 +54,7 @@ TEST_CASE("a secret that came while the sandbox waited is not seen") {
 }
 
 TEST_CASE("a directory that held a secret and is gone is not shown as a ghost") {
-  Server server;
+  Server server({.pool = kPool});
   server.tree.write("a/.env", "KEY=1\n");
   CHECK(text(server.sh("ls").out) == "a\n");
   fs::remove_all(server.tree.workspace() / "a");
@@ -126,7 +62,7 @@ TEST_CASE("a directory that held a secret and is gone is not shown as a ghost") 
 }
 
 TEST_CASE("what no longer is a secret is seen again") {
-  Server server;
+  Server server({.pool = kPool});
   server.tree.write("k.pem", std::string("-----BEGIN ") + "PRIVATE KEY-----\nMII\n");
   CHECK(text(server.sh("ls").out).empty());
   server.tree.write("k.pem", "-----BEGIN CERTIFICATE-----\nMII\n");
@@ -134,16 +70,16 @@ TEST_CASE("what no longer is a secret is seen again") {
 }
 
 TEST_CASE("a burst of commands: each gets its own answer, and the pool grows") {
-  Server server;
+  Server server({.pool = kPool});
   server.executor->prepare(server.profile);
   server.wait_until_ready(2);
-  std::vector<std::shared_ptr<std::optional<Execution>>> slots;
+  std::vector<Server::Slot> slots;
   for (int i = 0; i < 12; ++i)
     slots.push_back(server.begin("echo " + std::to_string(i) + " > mine; cat mine; ls | wc -l"));
   for (int i = 0; i < 12; ++i) {
-    while (!*slots[std::size_t(i)]) server.loop.run_one();
-    CHECK(text((*slots[std::size_t(i)])->out) == std::to_string(i) + "\n1\n");
-    CHECK(summary((*slots[std::size_t(i)])->changes) == std::vector<std::string>{"A mine"});
+    const Execution execution = server.finish(slots[std::size_t(i)]);
+    CHECK(text(execution.out) == std::to_string(i) + "\n1\n");
+    CHECK(summary(execution.changes) == std::vector<std::string>{"A mine"});
   }
   server.running.clear();
   CHECK(server.executor->pool().warm >= 2);
@@ -152,18 +88,16 @@ TEST_CASE("a burst of commands: each gets its own answer, and the pool grows") {
 }
 
 TEST_CASE("nothing is left of sandboxes that were never used") {
-  Server server;
+  Server server({.pool = kPool});
   server.executor->prepare(server.profile);
   server.wait_until_ready(2);
-  CHECK(stages_in(server.tree) >= 2);
-  server.executor.reset();
-  server.loop.restart();
-  server.loop.run();
-  CHECK(stages_in(server.tree) == 0);
+  CHECK(directories_in(server.tree, "stages") >= 2);
+  server.stop();
+  CHECK(directories_in(server.tree, "stages") == 0);
 }
 
 TEST_CASE("sandboxes nobody asks for any more are taken down") {
-  Server server({.least = 1, .most = 2, .idle = 300ms});
+  Server server({.pool = {.least = 1, .most = 2, .idle = 300ms}});
   server.executor->prepare(server.profile);
   server.wait_until_ready(1);
   server.let_pass(400ms);
@@ -175,7 +109,7 @@ TEST_CASE("sandboxes nobody asks for any more are taken down") {
 }
 
 TEST_CASE("attack: a waiting sandbox is killed; the next command is not lost") {
-  Server server;
+  Server server({.pool = kPool});
   server.executor->prepare(server.profile);
   server.wait_until_ready(2);
   // Every launcher of ours, by the stage it holds.

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <ctime>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sandbox/bwrap_execution.h"
+#include "sandbox/error.h"
+#include "sandbox/session_stage.h"
+
+namespace escrow::sandbox {
+
+/// The stages of this process's sessions, and whose turn it is: one command of a session at a time. Loop thread only.
+class SessionStages : public std::enable_shared_from_this<SessionStages> {
+ public:
+  /// Large stages are removed on `workers`.
+  SessionStages(std::string state_dir, std::weak_ptr<boost::asio::thread_pool> workers)
+      : state_dir_(std::move(state_dir)), workers_(std::move(workers)) {}
+  /// Removes the stages that die with their server, but for one that a command still has: it is swept by the next
+  /// server.
+  ~SessionStages();
+  SessionStages(const SessionStages&) = delete;
+  SessionStages& operator=(const SessionStages&) = delete;
+
+  bool is_free(const std::string& id) const;
+  /// Only while it is free. The stage is the caller's until it gives the lease back.
+  Result<std::unique_ptr<StageLease>> lease(const std::string& id);
+  /// Called once, when the session is free. In order of arrival.
+  void wait(const std::string& id, std::function<void()> turn);
+  /// Whose turn it was does not take it.
+  void pass_on(const std::string& id);
+  void settle(const std::string& id, std::vector<SettledPath> paths);
+  void end(const std::string& id);
+
+ private:
+  struct Session {
+    SessionStage stage;
+    std::vector<timespec> starts;
+    bool busy = false, over = false;
+    std::vector<SettledPath> settled;
+    std::vector<std::function<void()>> waiting;
+  };
+
+  void give_back(const std::string& id);
+  void next(Session& session);
+
+  const std::string state_dir_;
+  const std::weak_ptr<boost::asio::thread_pool> workers_;
+  std::map<std::string, Session> sessions_;
+};
+
+}  // namespace escrow::sandbox
