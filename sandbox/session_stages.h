@@ -19,8 +19,8 @@ class SessionStages : public std::enable_shared_from_this<SessionStages> {
   /// Large stages are removed on `workers`.
   SessionStages(std::string state_dir, std::weak_ptr<boost::asio::thread_pool> workers)
       : state_dir_(std::move(state_dir)), workers_(std::move(workers)) {}
-  /// Removes the stages that die with their server, but for one that a command still has: it is swept by the next
-  /// server.
+  /// Removes the stages that die with their server. What a command that is being killed still writes is swept by the
+  /// next one.
   ~SessionStages();
   SessionStages(const SessionStages&) = delete;
   SessionStages& operator=(const SessionStages&) = delete;

@@ -48,6 +48,7 @@ interface Exited {
 interface Status {
   version: string; policyVersion: string; mode: "enforce" | "observe" | "disabled"; locked: boolean;
   enforcement: "sandbox" | "policy-only"; pending: number; running: string[]; agents: number; message?: string;
+  pool?: { ready: number; wanted: number; warm: number; cold: number; slow: number; typicalMs: number; worstMs: number; goalMs: number };
 }
 
 result escrow/agent/register { agentId: string; token: string; policyVersion: string }
