@@ -157,7 +157,9 @@ class Pool : public CagePool, public std::enable_shared_from_this<Pool> {
     kinds_.erase(oldest);
   }
 
+  /// More commands at once than sandboxes wait: a burst.
   void grow(Kind& kind) {
+    if (running_ <= kind.wanted) return;
     kind.wanted = std::min(kind.wanted + 1, size_.most);
     kind.grown = Clock::now();
   }
