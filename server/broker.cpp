@@ -175,6 +175,22 @@ Result<Review> Broker::review(const std::string& id) {
   return store_.get(id);
 }
 
+std::shared_ptr<const Review> Broker::find_review(const std::string& id) const {
+  if (const auto call = pending_.find(id); call != pending_.end()) {
+    return std::shared_ptr<const Review>(std::shared_ptr<void>(), &call->second->review);
+  }
+  return store_.find(id);
+}
+
+std::vector<std::shared_ptr<const Review>> Broker::settled_reviews() const {
+  std::vector<std::shared_ptr<const Review>> all;
+  for (const auto& root : options_.roots) {
+    auto settled = store_.settled(root);
+    all.insert(all.end(), settled.begin(), settled.end());
+  }
+  return all;
+}
+
 std::vector<Review> Broker::reviews() {
   std::vector<Review> all;
   for (const auto& [id, call] : pending_) all.push_back(call->review);
@@ -188,14 +204,17 @@ std::vector<Review> Broker::reviews() {
 std::size_t Broker::pending_count() {
   std::size_t count = pending_.size();
   for (const auto& root : options_.roots) {
-    for (const auto& review : store_.list(root)) count += review.state == ReviewState::pending ? 1 : 0;
+    for (const auto& review : store_.open(root)) count += review->state == ReviewState::pending ? 1 : 0;
   }
   return count;
 }
 
 std::vector<Finding> Broker::findings() {
   std::vector<Finding> found;
-  for (const auto& review : reviews()) append_findings(review, found);
+  for (const auto& [id, call] : pending_) append_findings(call->review, found);
+  for (const auto& root : options_.roots) {
+    for (const auto& review : store_.open(root)) append_findings(*review, found);
+  }
   if (locked_) {
     found.push_back({.severity = engine::Level::medium,
                      .rule = "locked",

@@ -221,7 +221,11 @@ class Broker {
 
   // Views.
   Result<Review> review(const std::string& id);
+  /// The same without a copy; null if there is none.
+  std::shared_ptr<const Review> find_review(const std::string& id) const;
   std::vector<Review> reviews();
+  /// Those on which nothing can happen any more, without the contents of their files; newest first.
+  std::vector<std::shared_ptr<const Review>> settled_reviews() const;
   std::vector<Finding> findings();
   const std::vector<OpenRemedy>& open_remedies() const { return remedies_; }
   std::vector<engine::Grant> grants();

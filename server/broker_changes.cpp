@@ -288,7 +288,8 @@ void Broker::recheck_bases(const std::string& path) {
   const std::string root = root_for(path);
   if (root.empty()) return;
   const std::string relative = path.substr(root.size() + 1);
-  for (const auto& review : store_.list(root)) {
+  for (const auto& each : store_.open(root)) {
+    const Review& review = *each;
     if (!may_move(review.state, ReviewState::stale)) continue;
     const bool touches = std::any_of(review.files.begin(), review.files.end(), [&](const ReviewFile& file) {
       return file.path == relative || file.old_path == relative;
@@ -472,9 +473,10 @@ void Broker::finish_application(const std::shared_ptr<Application>& work, Review
 
 void Broker::undo(const std::string& undo_id, Reply<ApplyOutcome> reply) {
   for (const auto& root : options_.roots) {
-    for (const auto& review : store_.list(root)) {
-      if (undo_id.empty() || review.undo_id != undo_id) continue;
-      return apply_reversed(review, std::move(reply));
+    for (const auto& review : store_.settled(root)) {
+      if (undo_id.empty() || review->undo_id != undo_id) continue;
+      const auto whole = store_.get(review->id);
+      return whole ? apply_reversed(*whole, std::move(reply)) : reply(whole.error());
     }
   }
   reply(Error{ErrorKind::not_found, "nothing was applied under " + undo_id + " in this workspace"});

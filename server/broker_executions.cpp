@@ -353,8 +353,8 @@ std::optional<Review> Broker::review_of_stage(const Live& live) {
     return review && is_open(*review) ? std::optional(std::move(*review)) : std::nullopt;
   }
   if (!live.stage.starts_with("named-")) return std::nullopt;
-  for (auto& review : store_.list(live.root)) {
-    if (review.session == live.stage && is_open(review)) return std::move(review);
+  for (const auto& review : store_.open(live.root)) {
+    if (review->session == live.stage && is_open(*review)) return *review;
   }
   return std::nullopt;
 }

@@ -129,15 +129,16 @@ void add_undo(ActionList& list, const Review& review) {
 }
 
 /// The newest change applied to this file, if it is recent.
-const Review* last_applied(const std::vector<Review>& reviews, const std::string& path) {
-  const Review* newest = nullptr;
-  for (const auto& review : reviews) {
+std::shared_ptr<const Review> last_applied(const Broker& broker, const std::string& path) {
+  std::shared_ptr<const Review> newest;
+  for (const auto& each : broker.settled_reviews()) {
+    const Review& review = *each;
     if (review.state != ReviewState::applied || review.undo_id.empty() || review.origin == "undo") continue;
     if (review.updated_ms + kUndoShownMs < now_ms()) continue;
     const bool touches = std::any_of(review.files.begin(), review.files.end(), [&](const ReviewFile& file) {
       return review.root + "/" + file.path == path || review.root + "/" + file.old_path == path;
     });
-    if (touches && (newest == nullptr || review.updated_ms > newest->updated_ms)) newest = &review;
+    if (touches && (newest == nullptr || review.updated_ms > newest->updated_ms)) newest = each;
   }
   return newest;
 }
@@ -155,7 +156,7 @@ std::vector<Action> gather(Session& session, const FindingsView& view, const std
     }
     if (finding.rule == "locked" && seen.insert("locked").second) add_unlock(list);
     if (finding.review_id.empty() || !seen.insert(finding.review_id).second) continue;
-    const auto review = session.broker->review(finding.review_id);
+    const auto review = session.broker->find_review(finding.review_id);
     if (!review) continue;
     if (review->kind == ReviewKind::call) {
       add_call(list, *review);
@@ -164,8 +165,7 @@ std::vector<Action> gather(Session& session, const FindingsView& view, const std
     }
   }
   if (!path.empty()) {
-    const auto reviews = session.broker->reviews();
-    if (const Review* applied = last_applied(reviews, path)) add_undo(list, *applied);
+    if (const auto applied = last_applied(*session.broker, path)) add_undo(list, *applied);
   }
   return list.take();
 }
@@ -212,7 +212,7 @@ std::vector<protocol::CodeLens> code_lenses(Session& session, const FindingsView
   std::set<std::string> seen;
   for (const auto& shown : view.at(uri, whole)) {
     if (shown.finding.review_id.empty() || !seen.insert(shown.finding.review_id).second) continue;
-    const auto review = session.broker->review(shown.finding.review_id);
+    const auto review = session.broker->find_review(shown.finding.review_id);
     if (!review) continue;
     ActionList list(session, uri);
     const std::string lane = std::string(engine::name_of(review->lane));

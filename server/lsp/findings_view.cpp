@@ -148,9 +148,10 @@ protocol::PublishDiagnosticsParams FindingsView::to_publish(const std::string& u
     diagnostic.range = shown.range;
     const Finding& finding = shown.finding;
     if (session_.client.related_information && !finding.review_id.empty() && finding.proposed_line != 0) {
-      const auto review = session_.broker->review(finding.review_id);
+      const auto review = session_.broker->find_review(finding.review_id);
       const auto place = session_.place_of(finding.path);
-      for (const auto& file : review ? review->files : std::vector<ReviewFile>()) {
+      for (std::size_t i = 0; review && i < review->files.size(); ++i) {
+        const ReviewFile& file = review->files[i];
         if (file.old_path != place.second || !file.after.exists()) continue;
         diagnostic.relatedInformation = {
             {.location = {.uri = review_uri(*review, file, "after"),

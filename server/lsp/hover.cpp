@@ -77,7 +77,7 @@ std::optional<protocol::Hover> hover_at(const Session& session, const FindingsVi
     const Finding& finding = shown.finding;
     if (!range) range = shown.range;
     if (!text.empty()) text += "\n";
-    const auto review = finding.review_id.empty() ? Result<Review>(Error{}) : session.broker->review(finding.review_id);
+    const auto review = finding.review_id.empty() ? nullptr : session.broker->find_review(finding.review_id);
     if (review && told.insert(finding.review_id).second) {
       text += review->kind == ReviewKind::call ? call_text(*review) : change_text(*review);
     }

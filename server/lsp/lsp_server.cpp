@@ -290,7 +290,7 @@ void LspServer::ask(const Review& review) {
 /// Another surface answered first: the pop-up is of no use any more.
 void LspServer::withdraw_questions() {
   for (auto it = questions_.begin(); it != questions_.end();) {
-    const auto review = session_.broker->review(it->first);
+    const auto review = session_.broker->find_review(it->first);
     if (review && review->revision == it->second.revision) {
       ++it;
       continue;

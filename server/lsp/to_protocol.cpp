@@ -440,7 +440,7 @@ protocol::ExecuteExitedParams to_wire(const Session& session, const FinishedExec
   }
   if (!signals.empty()) wire.outputSignals = std::move(signals);
   wire.enforcement = to_wire(execution.enforcement);
-  const auto review = finished.review_id.empty() ? Result<Review>(Error{}) : session.broker->review(finished.review_id);
+  const auto review = finished.review_id.empty() ? nullptr : session.broker->find_review(finished.review_id);
   if (review) {
     protocol::ExecuteChanges changes{.reviewId = review->id, .lane = same<protocol::Lane>(review->lane), .files = {}};
     for (const auto& file : review_to_wire(session, *review).files) {

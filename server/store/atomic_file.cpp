@@ -80,19 +80,19 @@ Result<void> write_all_bytes(int fd, std::string_view bytes, const std::string& 
 
 namespace {
 
-Result<void> write_and_sync(const std::string& name, std::string_view bytes) {
+Result<void> write_new(const std::string& name, std::string_view bytes, Durable durable) {
   Fd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return io_error("cannot create " + name);
   if (auto written = write_all_bytes(fd.get(), bytes, name); !written) return written;
-  if (::fsync(fd.get()) != 0) return io_error("cannot fsync " + name);
+  if (durable == Durable::yes && ::fsync(fd.get()) != 0) return io_error("cannot fsync " + name);
   return {};
 }
 
 }  // namespace
 
-Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes, Durable durable) {
   const std::string temporary = path + ".new-" + random_token().substr(0, 8);
-  if (auto written = write_and_sync(temporary, bytes); !written) {
+  if (auto written = write_new(temporary, bytes, durable); !written) {
     ::unlink(temporary.c_str());
     return written;
   }

@@ -39,8 +39,11 @@ Result<std::string> read_file(const std::string& path);
 /// The rest of the open file, if it is a regular one of at most `limit` bytes; `what` names it in messages.
 Result<std::string> read_regular_file(int fd, const std::string& what, std::size_t limit);
 
-/// Old or new, never half: written to a temporary name beside it, fsynced, renamed. Mode 0600.
-Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
+enum class Durable { yes, no };
+
+/// Old or new, never half: written to a temporary name beside it, fsynced, renamed. Mode 0600. Not `Durable`: without
+/// the fsync, for what can be told whole from half by itself, or done without.
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes, Durable durable = Durable::yes);
 
 /// Writes all of it, retrying short writes and EINTR.
 Result<void> write_all_bytes(int fd, std::string_view bytes, const std::string& what);

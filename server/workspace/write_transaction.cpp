@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
+#include <memory>
 #include <set>
 
 #include "server/hash.h"
@@ -39,10 +41,13 @@ Result<void> copy_attributes(int from, int to, const std::string& what) {
   return {};
 }
 
+/// More files than this are written to the disk by one syncfs instead of an fsync each.
+constexpr std::size_t kFewFiles = 16;
+
 /// One path under way.
 struct Step {
   const FileWrite* write = nullptr;
-  Fd parent;
+  std::shared_ptr<const Fd> parent;
   std::string name;
   std::string temporary;
   bool moved = false;  ///< its rename is done
@@ -74,6 +79,8 @@ class Transaction {
     for (const auto& write : writes) {
       if (auto staged = stage(write); !staged) return staged;
     }
+    if (writes.size() > kFewFiles && ::syncfs(root_.get()) != 0)
+      return io_error("cannot write " + root_path_ + " to disk");
     for (auto& step : steps_) {
       if (auto moved = move(step); !moved) return moved;
     }
@@ -82,7 +89,7 @@ class Transaction {
 
   /// Names everything that may come to exist, before anything does.
   void plan(const std::vector<FileWrite>& writes) {
-    std::set<std::string> missing;
+    std::set<std::string> missing, there;
     for (const auto& write : writes) {
       journal_.entries.push_back({.path = write.path,
                                   .temporary = ".escrow-" + journal_.id + "-" + std::to_string(journal_.entries.size()),
@@ -90,7 +97,8 @@ class Transaction {
                                   .after = fingerprint(write.after)});
       if (!write.after.exists()) continue;
       for (std::string parent = parent_of(write.path); !parent.empty(); parent = parent_of(parent)) {
-        if (!open_parent(root_.get(), parent + "/x")) missing.insert(parent);
+        if (there.contains(parent) || missing.contains(parent)) break;  // and so all above it were looked at
+        (open_parent(root_.get(), parent + "/x") ? there : missing).insert(parent);
       }
     }
     journal_.made_directories.assign(missing.begin(), missing.end());  // a parent sorts before its children
@@ -98,31 +106,45 @@ class Transaction {
 
   Result<void> stage(const FileWrite& write) {
     const JournalEntry& entry = journal_.entries[steps_.size()];
-    if (auto made = make_parents(write); !made) return made;
-    auto parent = open_parent(root_.get(), write.path);
+    auto parent = directory_for(write);
     if (!parent) return parent.error();
-    Step step{
-        .write = &write, .parent = std::move(*parent), .name = name_of_path(write.path), .temporary = entry.temporary};
-    steps_.push_back(std::move(step));
+    steps_.push_back({.write = &write,
+                      .parent = std::move(*parent),
+                      .name = name_of_path(write.path),
+                      .temporary = entry.temporary});
     if (!write.after.exists()) return {};
     return write.after.kind == ImageKind::symlink ? stage_link(steps_.back()) : stage_file(steps_.back());
   }
 
+  /// The open directory of a path, made if it is to be. One descriptor serves all files of a directory.
+  Result<std::shared_ptr<const Fd>> directory_for(const FileWrite& write) {
+    const std::string path = parent_of(write.path);
+    if (const auto known = parents_.find(path); known != parents_.end()) return known->second;
+    if (auto made = make_parents(write); !made) return made.error();
+    auto parent = open_parent(root_.get(), write.path);
+    if (!parent) return parent.error();
+    return parents_[path] = std::make_shared<const Fd>(std::move(*parent));
+  }
+
   Result<void> make_parents(const FileWrite& write) {
     if (!write.after.exists()) return {};
-    for (const auto& directory : journal_.made_directories) {
-      if (write.path.compare(0, directory.size() + 1, directory + "/") != 0) continue;
-      auto parent = open_parent(root_.get(), directory);
+    const auto& made = journal_.made_directories;
+    std::vector<std::string> wanted;
+    for (std::string parent = parent_of(write.path); !parent.empty(); parent = parent_of(parent)) {
+      if (std::binary_search(made.begin(), made.end(), parent)) wanted.push_back(parent);
+    }
+    for (auto directory = wanted.rbegin(); directory != wanted.rend(); ++directory) {
+      auto parent = open_parent(root_.get(), *directory);
       if (!parent) return parent.error();
-      if (::mkdirat(parent->get(), name_of_path(directory).c_str(), 0755) != 0 && errno != EEXIST) {
-        return io_error("cannot create the directory " + directory);
+      if (::mkdirat(parent->get(), name_of_path(*directory).c_str(), 0755) != 0 && errno != EEXIST) {
+        return io_error("cannot create the directory " + *directory);
       }
     }
     return {};
   }
 
   Result<void> stage_link(const Step& step) {
-    if (::symlinkat(step.write->after.content.c_str(), step.parent.get(), step.temporary.c_str()) != 0) {
+    if (::symlinkat(step.write->after.content.c_str(), step.parent->get(), step.temporary.c_str()) != 0) {
       return io_error("cannot stage the link " + step.write->path);
     }
     return {};
@@ -130,12 +152,12 @@ class Transaction {
 
   Result<void> stage_file(const Step& step) {
     const std::string& what = step.write->path;
-    Fd file(::openat(step.parent.get(), step.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+    Fd file(::openat(step.parent->get(), step.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                      0600));
     if (!file) return io_error("cannot stage " + what);
     if (auto written = write_all_bytes(file.get(), step.write->after.content, what); !written) return written;
     if (auto kept = keep_ownership(step, file.get()); !kept) return kept;
-    if (::fsync(file.get()) != 0) return io_error("cannot fsync " + what);
+    if (journal_.entries.size() <= kFewFiles && ::fsync(file.get()) != 0) return io_error("cannot fsync " + what);
     return {};
   }
 
@@ -147,7 +169,7 @@ class Transaction {
     const bool replaces = step.write->before.kind == ImageKind::file;
     Fd old;
     if (replaces) {
-      old = Fd(::openat(step.parent.get(), step.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+      old = Fd(::openat(step.parent->get(), step.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
       if (!old || ::fstat(old.get(), &owner) != 0)
         return Error{ErrorKind::stale, what + ": changed since it was reviewed"};
       if (owner.st_nlink > 1) {
@@ -156,7 +178,7 @@ class Transaction {
                          " hard links; replacing it would leave the others behind. Break the link first"};
       }
       if (auto copied = copy_attributes(old.get(), file, what); !copied) return copied;
-    } else if (::fstat(step.parent.get(), &owner) != 0) {
+    } else if (::fstat(step.parent->get(), &owner) != 0) {
       return io_error("cannot stat the directory of " + what);
     }
     if (::geteuid() == 0 && ::fchown(file, owner.st_uid, owner.st_gid) != 0) return io_error("cannot chown " + what);
@@ -174,25 +196,25 @@ class Transaction {
     const Error stale{ErrorKind::stale, write.path + ": changed since it was reviewed; nothing was written"};
     if (!write.before.exists()) {
       if (!write.after.exists()) return {};
-      if (rename_beside(step.parent.get(), step.temporary, step.name, RENAME_NOREPLACE) != 0) {
+      if (rename_beside(step.parent->get(), step.temporary, step.name, RENAME_NOREPLACE) != 0) {
         return errno == EEXIST ? stale : io_error("cannot create " + write.path);
       }
       step.moved = true;
       return {};
     }
     const bool exchange = write.after.exists();
-    const int renamed = exchange ? rename_beside(step.parent.get(), step.temporary, step.name, RENAME_EXCHANGE)
-                                 : rename_beside(step.parent.get(), step.name, step.temporary, RENAME_NOREPLACE);
+    const int renamed = exchange ? rename_beside(step.parent->get(), step.temporary, step.name, RENAME_EXCHANGE)
+                                 : rename_beside(step.parent->get(), step.name, step.temporary, RENAME_NOREPLACE);
     if (renamed != 0) return errno == ENOENT ? stale : io_error("cannot replace " + write.path);
     step.moved = true;
-    const auto displaced = read_image(step.parent.get(), step.temporary, write.path);
+    const auto displaced = read_image(step.parent->get(), step.temporary, write.path);
     if (!displaced || fingerprint(*displaced) != fingerprint(write.before)) return stale;
     return {};
   }
 
   Result<void> commit() {
-    for (const auto& step : steps_) {
-      if (::fsync(step.parent.get()) != 0) return io_error("cannot fsync the directory of " + step.write->path);
+    for (const auto& [path, directory] : parents_) {
+      if (::fsync(directory->get()) != 0) return io_error("cannot fsync the directory " + path);
     }
     journal_.committed = true;
     if (auto saved = save_journal(journal_directory_, journal_); !saved) {
@@ -200,7 +222,7 @@ class Transaction {
       return saved;
     }
     for (const auto& step : steps_) {
-      if (step.write->before.exists()) ::unlinkat(step.parent.get(), step.temporary.c_str(), 0);
+      if (step.write->before.exists()) ::unlinkat(step.parent->get(), step.temporary.c_str(), 0);
     }
     remove_journal(journal_directory_, journal_.id);
     return {};
@@ -219,16 +241,17 @@ class Transaction {
   void undo(Step& step) {
     const bool had = step.write->before.exists();
     const bool has = step.write->after.exists();
-    if (step.moved && had && has) rename_beside(step.parent.get(), step.temporary, step.name, RENAME_EXCHANGE);
-    if (step.moved && had && !has) rename_beside(step.parent.get(), step.temporary, step.name, RENAME_NOREPLACE);
-    if (step.moved && !had) rename_beside(step.parent.get(), step.name, step.temporary, RENAME_NOREPLACE);
-    if (has) ::unlinkat(step.parent.get(), step.temporary.c_str(), 0);
+    if (step.moved && had && has) rename_beside(step.parent->get(), step.temporary, step.name, RENAME_EXCHANGE);
+    if (step.moved && had && !has) rename_beside(step.parent->get(), step.temporary, step.name, RENAME_NOREPLACE);
+    if (step.moved && !had) rename_beside(step.parent->get(), step.name, step.temporary, RENAME_NOREPLACE);
+    if (has) ::unlinkat(step.parent->get(), step.temporary.c_str(), 0);
   }
 
   std::string root_path_, journal_directory_;
   WriteJournal journal_;
   bool journaled_ = false;
   Fd root_;
+  std::map<std::string, std::shared_ptr<const Fd>> parents_;  ///< by path
   std::vector<Step> steps_;
 };
 
