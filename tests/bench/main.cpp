@@ -18,7 +18,9 @@
 #include "tests/bench/child.h"
 #include "tests/bench/inputs.h"
 #include "tests/bench/samples.h"
+#include "tests/bench/sandbox_bench.h"
 #include "tests/bench/session.h"
+#include "tests/bench/tasks.h"
 
 // escrow_bench ESCROW WORKSPACE SCRATCH [ROUNDS]: the speed and memory goals of the project, measured and printed as
 // one table. tests/bench/run makes the directories and the environment.
@@ -31,25 +33,6 @@ namespace escrow::bench {
 namespace {
 
 constexpr std::uint64_t kSeed = 20260101;
-
-struct Setting {
-  std::string escrow, workspace, scratch;
-  std::size_t rounds = 40;
-};
-
-/// Something measured once or more a round.
-struct Task {
-  std::string name;
-  std::function<double()> measure;  ///< nanoseconds
-  std::size_t repeats = 1;          ///< samples a round
-  std::size_t every = 1;            ///< measured in every so manieth round
-  Samples samples = {};
-  std::string failure = {};
-};
-
-void must(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(what);
-}
 
 // ---- What is measured
 
@@ -154,46 +137,6 @@ std::function<double()> executing(const Setting& setting) {
   };
 }
 
-// ---- Rounds
-
-/// On a terminal only, and gone when it is done.
-void show_progress(const char* what, std::size_t done, std::size_t all) {
-  if (::isatty(STDERR_FILENO) != 1) return;
-  std::fprintf(stderr, "\r\x1b[K%s %zu of %zu%s", what, done, all, done == all ? "\r\x1b[K" : "");
-}
-
-void measure_once(Task& task) {
-  if (!task.failure.empty()) return;
-  try {
-    for (std::size_t i = 0; i < task.repeats; ++i) task.samples.add(task.measure());
-  } catch (const std::exception& error) {
-    task.failure = error.what();
-    task.samples = {};
-  }
-}
-
-/// Each round begins with another task: none always runs after the same neighbour.
-void take_turns(std::vector<Task>& tasks, std::size_t rounds) {
-  for (std::size_t round = 0; round < rounds; ++round) {
-    show_progress("round", round + 1, rounds);
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      Task& task = tasks[(i + round) % tasks.size()];
-      if (round % task.every == 0) measure_once(task);
-    }
-  }
-}
-
-/// What needs a server or a file of its own may fail before the first round.
-Task prepare(std::string name, const std::function<std::function<double()>()>& make, std::size_t repeats = 1) {
-  Task task{.name = std::move(name), .measure = {}, .repeats = repeats};
-  try {
-    task.measure = make();
-  } catch (const std::exception& error) {
-    task.failure = error.what();
-  }
-  return task;
-}
-
 std::vector<Task> make_tasks(const Setting& setting) {
   const std::string diff = write_input(setting, "change.diff", make_diff(10'000, kSeed));
   std::vector<Task> tasks;
@@ -296,10 +239,6 @@ std::vector<Row> measure_memory(const Setting& setting) {
 
 // ---- Report
 
-const Task& find(const std::vector<Task>& tasks, const std::string& name) {
-  return *std::find_if(tasks.begin(), tasks.end(), [&](const Task& task) { return task.name == name; });
-}
-
 struct Line {
   const char* work;
   const char* task;
@@ -344,27 +283,15 @@ std::vector<Row> report(const std::vector<Task>& tasks) {
   return rows;
 }
 
-std::string load() {
-  double averages[3] = {};
-  if (::getloadavg(averages, 3) < 1) return "unknown";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", averages[0]);
-  return text;
-}
-
 int run(const Setting& setting) {
-  const std::string before = load();
+  Machine machine;
   std::vector<Task> tasks = make_tasks(setting);
   take_turns(tasks, setting.rounds);
   std::vector<Row> rows = report(tasks);
   tasks.clear();  // and the servers in them
   const std::vector<Row> memory = measure_memory(setting);
   rows.insert(rows.end(), memory.begin(), memory.end());
-  std::printf("%s\n", to_table(rows).c_str());
-  std::printf(
-      "%zu rounds, all rows in turn; %u CPUs, load %s before and %s after. With a load near or above the number\n"
-      "of CPUs, read the ratios (both sides were measured under it) and the best times.\n",
-      setting.rounds, std::thread::hardware_concurrency(), before.c_str(), load().c_str());
+  machine.print(rows, setting.rounds);
   return 0;
 }
 
@@ -372,12 +299,12 @@ int run(const Setting& setting) {
 }  // namespace escrow::bench
 
 int main(int argc, char** argv) {
-  if (argc < 4 || argc > 5) {
-    std::fputs("usage: escrow_bench ESCROW WORKSPACE SCRATCH [ROUNDS]; tests/bench/run calls it\n", stderr);
+  if (argc < 4 || argc > 6) {
+    std::fputs("usage: escrow_bench ESCROW WORKSPACE SCRATCH [ROUNDS [sandbox]]; tests/bench/run calls it\n", stderr);
     return 2;
   }
   std::signal(SIGPIPE, SIG_IGN);
   escrow::bench::Setting setting{argv[1], argv[2], argv[3]};
-  if (argc == 5) setting.rounds = std::max<std::size_t>(1, std::strtoul(argv[4], nullptr, 10));
-  return escrow::bench::run(setting);
+  if (argc >= 5) setting.rounds = std::max<std::size_t>(1, std::strtoul(argv[4], nullptr, 10));
+  return argc == 6 ? escrow::bench::run_sandbox(setting) : escrow::bench::run(setting);
 }

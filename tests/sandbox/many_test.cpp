@@ -35,7 +35,7 @@ class Crowd {
     next_ = from;
     last_ = to;
     for (int lane = 0; lane < width_; ++lane) begin();
-    while (done_ < to - from) server_.loop.run_one();
+    while (done_ < to - from) server_.step();
     done_ = 0;
     running_.clear();
   }

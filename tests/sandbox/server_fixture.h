@@ -32,11 +32,16 @@ class Server {
     loop.run();
   }
 
+  /// A loop that ran out of work stops until it is told otherwise.
+  void step() {
+    if (loop.run_one() == 0) loop.restart();
+  }
+
   void let_pass(std::chrono::milliseconds time) {
     boost::asio::steady_timer timer(loop, time);
     bool over = false;
     timer.async_wait([&](auto) { over = true; });
-    while (!over) loop.run_one();
+    while (!over) step();
   }
 
   void wait_until_ready(std::size_t count) {
@@ -61,7 +66,7 @@ class Server {
   }
 
   Execution finish(const Slot& slot) {
-    while (!*slot) loop.run_one();
+    while (!*slot) step();
     return std::move(**slot);
   }
 
