@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -182,6 +184,20 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/// Binds every directory above the given paths over itself. What a mount point lies below can be renamed, and a new one
+/// put in its place; a mount point itself cannot.
+Result<void> pin_parents(const std::string& root, const std::vector<std::string>& paths) {
+  std::set<std::string> parents;  // in order, so that none covers one below it
+  for (const std::string& path : paths)
+    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1))
+      parents.insert(path.substr(0, slash));
+  for (const std::string& parent : parents) {
+    const std::string place = root + "/" + parent;
+    if (mount(place.c_str(), place.c_str(), nullptr, MS_BIND, nullptr) != 0) return io_error("pinning " + parent);
+  }
+  return {};
+}
+
 /// The real tree, written for real: secrets are covered by mounts, protected paths bound read-only over themselves.
 /// Put together aside and shown in one step, so that the guest never sees it half covered.
 Result<MountedReport> mount_direct(const Scaffold& scaffold, const Prepared& prepared, const MountRequest& request) {
@@ -190,7 +206,9 @@ Result<MountedReport> mount_direct(const Scaffold& scaffold, const Prepared& pre
       mount(request.workspace.c_str(), aside.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
     return io_error("binding the workspace");
   mount(nullptr, aside.c_str(), nullptr, MS_REC | MS_PRIVATE, nullptr);
-  for (const std::string& path : find_protected(prepared.workspace.get())) {
+  const std::vector<std::string> guarded = find_protected(prepared.workspace.get());
+  if (Result<void> pinned = pin_parents(aside, guarded); !pinned) return pinned.error();
+  for (const std::string& path : guarded) {
     const std::string place = aside + "/" + path;
     if (!bind_read_only(place, place)) return io_error("protecting " + path);
   }

@@ -61,42 +61,173 @@ class HostListener {
   std::thread server_;
 };
 
+/// A UDP socket of the host on 127.0.0.1.
+class HostDatagrams {
+ public:
+  HostDatagrams() : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(bind(fd_.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
+    getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  bool heard() const {
+    char byte = 0;
+    return recv(fd_.get(), &byte, 1, 0) == 1;
+  }
+  int port() const { return port_; }
+
+ private:
+  UniqueFd fd_;
+  int port_ = 0;
+};
+
+/// A listening socket of the host: at a path, or abstract if the name begins with a zero byte.
+class HostSocket {
+ public:
+  explicit HostSocket(std::string name) : name_(std::move(name)), fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    name_.copy(address.sun_path, sizeof address.sun_path - 1);
+    const bool abstract = name_.front() == '\0';
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name_.size() + (abstract ? 0 : 1));
+    REQUIRE(bind(fd_.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(listen(fd_.get(), 8) == 0);
+  }
+  ~HostSocket() {
+    if (name_.front() != '\0') unlink(name_.c_str());
+  }
+  HostSocket(const HostSocket&) = delete;
+  HostSocket& operator=(const HostSocket&) = delete;
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  UniqueFd fd_;
+};
+
+/// A path in the host's /tmp that only this test uses.
+std::string host_temporary(const std::string& name) {
+  return "/tmp/" + name + "-" + std::to_string(getpid());
+}
+
 }  // namespace
 
-TEST_CASE("no packet leaves: TCP, UDP, and the host's own loopback are out of reach") {
+TEST_CASE("no packet leaves: there is no way to anywhere") {
+  check_attacks({
+      {"a way by TCP", "tcp=192.0.2.1:80", "ENETUNREACH", Control::harmful, "it would send a packet"},
+      {"a way by UDP", "udp-route=192.0.2.1:53", "ENETUNREACH"},
+      {"a resolver of the world, asked directly", "udp-send=192.0.2.1:53", "ENETUNREACH", Control::harmful,
+       "it would send a packet"},
+      {"a way by IPv6", "udp-route=2001:db8::1:443", "ENETUNREACH|EADDRNOTAVAIL"},
+      {"the metadata service of a cloud", "tcp=169.254.169.254:80", "ENETUNREACH", Control::harmful,
+       "it would send a packet"},
+      {"another machine of the local network", "udp-route=192.168.0.1:445", "ENETUNREACH"},
+      {"a multicast group of the local network", "udp-route=224.0.0.251:5353", "ENETUNREACH"},
+  });
+}
+
+TEST_CASE("the host's loopback is not the sandbox's") {
   AttackedCage cage;
-  const HostListener listener;
-  CHECK(cage.attack({"tcp", "udp", "tcp-host-loopback=" + std::to_string(listener.port())}) ==
-        std::vector<std::string>{"tcp ENETUNREACH", "udp ENETUNREACH", "tcp-host-loopback EINPROGRESS"});
-  // A connection attempt that is under way on the sandbox's own loopback ends in a refusal.
-  const Execution execution = cage.sh("python3 -c \"import socket; socket.create_connection(('127.0.0.1', " +
-                                      std::to_string(listener.port()) + "))\"");
-  CHECK(execution.exit_code != 0);
+  HostListener listener;
+  const std::string port = std::to_string(listener.port());
+  check_attack(cage, {"a server of the host by IPv4", "tcp=127.0.0.1:" + port, "ECONNREFUSED"});
+  check_attack(cage, {"a server of the host by IPv6", "tcp=::ffff:127.0.0.1:" + port, "ECONNREFUSED|ENETUNREACH"});
+  check_attack(cage, {"a server of the host by the address of everything", "tcp=0.0.0.0:" + port, "ECONNREFUSED"});
+  const HostDatagrams datagrams;
+  const std::string attack = "udp-send=127.0.0.1:" + std::to_string(datagrams.port());
+  cage.attack_one(attack);
+  CHECK_FALSE(datagrams.heard());
+  run_bare({attacker_program().string(), attack});
+  CHECK(datagrams.heard());
+}
+
+TEST_CASE("sockets of odd families and protocols are refused, and an upper half of the number does not help") {
+  check_attacks({
+      {"the hypervisor by vsock", "vsock", "EAFNOSUPPORT"},
+      {"raw packets", "packet", "EAFNOSUPPORT", Control::namespaces},
+      {"the kernel's ciphers", "alg", "EAFNOSUPPORT"},
+      {"packets past the stack", "xdp", "EAFNOSUPPORT", Control::namespaces},
+      {"Bluetooth", "bluetooth", "EAFNOSUPPORT"},
+      {"TIPC", "tipc", "EAFNOSUPPORT"},
+      {"RDS", "rds", "EAFNOSUPPORT"},
+      {"the CAN bus", "can", "EAFNOSUPPORT"},
+      {"the kernel's audit", "netlink-audit", "EAFNOSUPPORT"},
+      {"the kernel's packet filter", "netlink-netfilter", "EAFNOSUPPORT"},
+      {"news of devices", "netlink-uevent", "EAFNOSUPPORT"},
+      {"vsock, with high bits in the family", "family-with-high-bits", "EAFNOSUPPORT"},
+      {"raw IPv4", "raw-icmp", "EPERM", Control::namespaces},
+      {"raw IPv6", "raw-icmp6", "EPERM", Control::namespaces},
+      {"DCCP", "dccp", "EPROTONOSUPPORT|ESOCKTNOSUPPORT"},
+      {"SCTP", "sctp", "EPROTONOSUPPORT"},
+      {"SCTP over IPv6", "sctp6", "EPROTONOSUPPORT"},
+      {"L2TP", "l2tp", "EPROTONOSUPPORT"},
+      {"several paths for one TCP connection", "mptcp", "EPROTONOSUPPORT"},
+  });
+  AttackedCage cage;
+  CHECK(cage.attack_one("netlink-route") == "ok");
+}
+
+TEST_CASE("the sandbox's network cannot be reconfigured") {
+  check_attacks({
+      {"another address", "add-address", "EPERM", Control::namespaces},
+      {"listening to everything on an interface", "promiscuous", "EPERM", Control::namespaces},
+      {"an interface of its own", "make-tunnel", "ENOENT", Control::namespaces},
+  });
 }
 
 TEST_CASE("the host's sockets cannot be reached, neither by path nor abstract") {
   AttackedCage cage;
-  const std::string path = (cage.tree.outside() / "socket").string(), name = "escrow-test-" + std::to_string(getpid());
-  const int by_path = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
-            abstract = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  REQUIRE(bind(by_path, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  REQUIRE(listen(by_path, 1) == 0);
-  sockaddr_un hidden{};
-  hidden.sun_family = AF_UNIX;
-  name.copy(hidden.sun_path + 1, sizeof hidden.sun_path - 2);
-  REQUIRE(bind(abstract, reinterpret_cast<sockaddr*>(&hidden),
-               static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) == 0);
-  REQUIRE(listen(abstract, 1) == 0);
-  CHECK(cage.attack_one("unix-path=" + path) == "ENOENT");
-  CHECK(cage.attack_one("unix-abstract=" + name) != "ok");
-  for (const char* daemon :
-       {"/run/docker.sock", "/var/run/docker.sock", "/run/dbus/system_bus_socket", "/run/systemd/private"})
-    CHECK(cage.attack_one(std::string("unix-path=") + daemon) == "ENOENT");
-  close(by_path);
-  close(abstract);
+  const HostSocket by_path((cage.tree.outside() / "socket").string()), in_tmp(host_temporary("escrow-test-agent")),
+      abstract(std::string(1, '\0') + "escrow-test-" + std::to_string(getpid()));
+  check_attack(cage, {"a socket by path", "unix-path=" + by_path.name(), "ENOENT"});
+  check_attack(
+      cage, {"a socket by path through the root of a process", "unix-path=/proc/self/root" + by_path.name(), "ENOENT"});
+  check_attack(cage, {"a socket in /tmp, as X11 and agents have them", "unix-path=" + in_tmp.name(), "ENOENT"});
+  check_attack(cage, {"an abstract socket", "unix-abstract=" + abstract.name().substr(1), "ECONNREFUSED|EPERM"});
+  fs::create_symlink(by_path.name(), cage.tree.workspace() / "link");
+  check_attack(cage, {"a socket by a symlink in the workspace",
+                      "unix-path=" + (cage.tree.workspace() / "link").string(), "ENOENT"});
+}
+
+TEST_CASE("a socket of the host that lies in the workspace cannot be reached") {
+  AttackedCage cage;
+  const HostSocket socket((cage.tree.workspace() / "s").string());
+  check_attack(cage, {"a socket in the workspace", "unix-path=" + socket.name(), "ECONNREFUSED|ENOENT|EACCES"});
+}
+
+TEST_CASE("the sockets of daemons and agents are not there") {
+  std::vector<Attack> table;
+  for (const char* path :
+       {"/run/docker.sock", "/var/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock",
+        "/run/dbus/system_bus_socket", "/var/run/dbus/system_bus_socket", "/run/systemd/private", "/run/systemd/notify",
+        "/run/snapd.socket", "/run/user/0/bus", "/run/user/1000/bus", "/run/user/1000/gnupg/S.gpg-agent",
+        "/run/user/1000/keyring/ssh", "/tmp/.X11-unix/X0"})
+    table.push_back({path, std::string("unix-path=") + path, "ENOENT", Control::harmful, "the daemon is the host's"});
+  check_attacks(table);
+  if (geteuid() != 0) return skipped("control of: sockets in /run", "needs root, to make one there");
+  AttackedCage cage;
+  const HostSocket socket("/run/escrow-test-" + std::to_string(getpid()) + ".sock");
+  check_attack(cage, {"a socket in /run", "unix-path=" + socket.name(), "ENOENT"});
+}
+
+TEST_CASE("the names of agents and buses do not reach the guest") {
+  const std::vector<std::string> names = {
+      "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "GPG_AGENT_INFO", "XDG_RUNTIME_DIR",
+      "DISPLAY",       "WAYLAND_DISPLAY",          "XAUTHORITY"};
+  std::map<std::string, std::string> before;
+  for (const std::string& name : names) {
+    if (const char* value = std::getenv(name.c_str())) before[name] = value;
+    setenv(name.c_str(), canary().c_str(), 1);
+  }
+  Cage cage;
+  CHECK(text(cage.sh("env").out).find(canary()) == std::string::npos);
+  for (const std::string& name : names) {
+    unsetenv(name.c_str());
+    if (before.contains(name)) setenv(name.c_str(), before[name].c_str(), 1);
+  }
 }
 
 TEST_CASE("a refused host is named, with its port, whatever asked for it") {
