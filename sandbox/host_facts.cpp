@@ -159,17 +159,46 @@ std::vector<std::string> tool_directories(const Profile& profile, const GuestIde
   return chosen;
 }
 
+std::string first_line_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// The value of `core.worktree`, as git writes it into a submodule's configuration.
+std::string configured_worktree(const fs::path& config) {
+  std::ifstream file(config);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t start = line.find_first_not_of(" \t"), equals = line.find('=');
+    if (start == std::string::npos || equals == std::string::npos || line.compare(start, 8, "worktree") != 0) continue;
+    const std::size_t value = line.find_first_not_of(" \t", equals + 1);
+    return value == std::string::npos ? std::string() : line.substr(value);
+  }
+  return {};
+}
+
+/// Does the git directory, for its part, name this workspace? The workspace's `.git` file is the repository's to write,
+/// and may name any repository of the person; what git laid out over there is not.
+bool names_workspace(const fs::path& directory, const fs::path& workspace) {
+  const auto is = [&](const fs::path& named, const fs::path& expected) {
+    std::error_code error;
+    return !named.empty() && fs::canonical(directory / named, error) == expected && !error;
+  };
+  return is(first_line_of(directory / "gitdir"), workspace / ".git") ||
+         is(configured_worktree(directory / "config"), workspace);
+}
+
 /// A worktree's or submodule's `.git` file names a directory outside: git needs to read it.
 std::optional<std::string> outer_git_directory(const std::string& workspace) {
-  std::ifstream file(workspace + "/.git");
-  std::string line;
-  if (!is_file(workspace + "/.git") || !std::getline(file, line) || !line.starts_with("gitdir: ")) return std::nullopt;
+  const std::string line = is_file(workspace + "/.git") ? first_line_of(workspace + "/.git") : std::string();
+  if (!line.starts_with("gitdir: ")) return std::nullopt;
   std::error_code error;
   fs::path directory = fs::canonical(fs::path(workspace) / line.substr(8), error);
-  // Repository contents are untrusted: only something that git itself laid out is followed.
-  if (error || !fs::is_regular_file(directory / "HEAD", error)) return std::nullopt;
-  std::ifstream common(directory / "commondir");
-  if (std::getline(common, line)) directory = fs::canonical(directory / line, error);
+  if (error || !fs::is_regular_file(directory / "HEAD", error) || !names_workspace(directory, workspace))
+    return std::nullopt;
+  if (const std::string common = first_line_of(directory / "commondir"); !common.empty())
+    directory = fs::canonical(directory / common, error);
   if (error || !fs::is_directory(directory / "objects", error) || !fs::is_directory(directory / "refs", error))
     return std::nullopt;
   return directory.string();

@@ -1,21 +1,14 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "sandbox/runner_protocol.h"
 
 namespace escrow::sandbox {
 
-/// What all processes of this pid namespace use together.
-struct TreeUsage {
-  std::uint64_t private_bytes = 0;  ///< resident, without what is shared with files or others
-  std::uint64_t processes = 0;
-};
-
-TreeUsage tree_usage();
-
-/// The name of the limit that `usage` is over (memory, pids); empty if none is.
-std::string exceeded_limit(const TreeUsage& usage, const GuestLimits& limits);
+/// The name of the limit that all processes of this pid namespace are over together (memory, pids); empty if none is.
+/// Threads count as processes, as they do for RLIMIT_NPROC. Reads a line or two of /proc for each process; more only
+/// while the machine's shared memory has grown by so much that it would matter whose it is.
+std::string exceeded_limit(const GuestLimits& limits);
 
 }  // namespace escrow::sandbox
