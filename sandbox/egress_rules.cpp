@@ -111,7 +111,6 @@ std::optional<std::string> canonical_host(std::string_view text) {
   if (text.starts_with('[') && text.ends_with(']')) return canonical_v6(text.substr(1, text.size() - 2));
   if (text.find(':') != std::string_view::npos) return canonical_v6(text);
   std::string host = lowered(text);
-  if (host.ends_with('.')) host.pop_back();
   if (!is_name(host)) return std::nullopt;
   if (looks_numeric(host) && !is_dotted_quad(host)) return std::nullopt;
   return host;
@@ -149,7 +148,10 @@ EgressRules::EgressRules(const std::vector<std::string>& entries) {
 
 bool EgressRules::names(const Rule& rule, const std::string& host) {
   if (!rule.below) return rule.host == host;
-  return host.size() > rule.host.size() + 1 && host.ends_with("." + rule.host);
+  if (host.size() <= rule.host.size() + 1 || !host.ends_with("." + rule.host)) return false;
+  // A label in another alphabet may look like any other one: it is allowed by name only.
+  const std::string above = "." + host.substr(0, host.size() - rule.host.size());
+  return above.find(".xn--") == std::string::npos;
 }
 
 bool EgressRules::allows(const HostPort& target) const {

@@ -10,7 +10,7 @@
 /// Which hosts a guest may reach. Pure.
 namespace escrow::sandbox {
 
-/// Where a guest wants to go, in one spelling: lower case, no trailing dot, an IPv6 literal without brackets.
+/// Where a guest wants to go, in one spelling: lower case, an IPv6 literal without brackets.
 struct HostPort {
   std::string host;
   std::uint16_t port = 0;
@@ -21,14 +21,16 @@ struct HostPort {
 std::string to_string(const HostPort& target);
 
 /// One spelling of a host name or address literal. Nothing for what resolvers read in more than one way (decimal,
-/// octal, hexadecimal or short IPv4, percent-encoding, zone ids), bytes that names do not have, or no name at all.
+/// octal, hexadecimal or short IPv4, a trailing dot, percent-encoding, zone ids), bytes that names do not have, or no
+/// name at all.
 std::optional<std::string> canonical_host(std::string_view text);
 
 /// `host:port`, `[v6]:port`. The port is required.
 std::optional<HostPort> parse_host_port(std::string_view text);
 
 /// Hosts that may be reached. An entry is `host` (ports 80 and 443), `host:port` or `*.domain[:port]` (names below the
-/// domain, not itself). One that cannot be read allows nothing; `*` alone is such.
+/// domain, not itself, and not those with a label in punycode, which must be named whole). One that cannot be read
+/// allows nothing; `*` alone is such.
 class EgressRules {
  public:
   explicit EgressRules(const std::vector<std::string>& entries);

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "sandbox/bwrap_args.h"
+
 extern char** environ;
 
 namespace escrow::sandbox {
@@ -34,13 +36,15 @@ void set_place(Environment& env, const GuestIdentity& guest) {
 }
 
 /// Programs that know a proxy name the host they want, which is what the person is asked about; the proxy refuses
-/// what is not allowed.
+/// what is not allowed. Those that know none (Java, older Node) resolve an allowed name to an address of the sandbox's
+/// own, at which it is reached too.
 void set_proxies(Environment& env, const Profile& profile) {
   const std::string proxy = "http://127.0.0.1:" + std::to_string(kProxyPort);
   for (const char* name : {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
-                           "npm_config_proxy", "npm_config_https_proxy", "NODE_USE_ENV_PROXY"})
+                           "npm_config_proxy", "npm_config_https_proxy"})
     env[name] = proxy;
-  env["NODE_USE_ENV_PROXY"] = "1";
+  env["NODE_USE_ENV_PROXY"] = "1";  // its own fetch, from version 24
+  env["GIT_SSH_COMMAND"] = std::string("ssh -o 'ProxyCommand=") + kRunnerPath + " --connect %h %p'";
   env["NO_PROXY"] = env["no_proxy"] = "localhost,127.0.0.1,::1";
   if (!profile.network_allow.empty()) return;
   // Nothing can be reached: a tool that waits and tries again only hides the refusal.

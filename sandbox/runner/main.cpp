@@ -26,6 +26,7 @@
 #include "sandbox/bwrap_args.h"
 #include "sandbox/landlock.h"
 #include "sandbox/packet.h"
+#include "sandbox/runner/connect.h"
 #include "sandbox/runner/guest.h"
 #include "sandbox/runner/watchdog.h"
 #include "sandbox/runner_protocol.h"
@@ -180,6 +181,7 @@ int print_probe() {
 int main(int argc, char** argv) {
   using namespace escrow::sandbox;
   if (argc == 2 && std::strcmp(argv[1], "--probe") == 0) return print_probe();
+  if (argc == 4 && std::strcmp(argv[1], "--connect") == 0) return tunnel_through_proxy(argv[2], argv[3]);
   // Others of this user may neither trace us nor look through /proc at our descriptors.
   prctl(PR_SET_DUMPABLE, 0);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

