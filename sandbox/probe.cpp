@@ -1,8 +1,8 @@
 #include "sandbox/probe.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,9 +17,12 @@
 #include <sstream>
 
 #include "sandbox/bwrap_args.h"
+#include "sandbox/host_advice.h"
 #include "sandbox/host_facts.h"
+#include "sandbox/landlock.h"
 #include "sandbox/packet.h"
 #include "sandbox/pipe.h"
+#include "sandbox/program_output.h"
 #include "sandbox/runner_protocol.h"
 #include "sandbox/seccomp_filter.h"
 #include "sandbox/spawn_launcher.h"
@@ -40,28 +43,6 @@ std::string first_line(const std::string& path) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-bool wait_readable(int fd, Clock::time_point deadline) {
-  for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd wait{fd, POLLIN, 0};
-    const int ready = poll(&wait, 1, static_cast<int>(left));
-    if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
-  }
-}
-
-std::string read_until(int fd, Clock::time_point deadline) {
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (text.size() < 65536 && wait_readable(fd, deadline)) {
-    const ssize_t got = read(fd, buffer.data(), buffer.size());
-    if (got <= 0) break;
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return text;
 }
 
 Profile probe_profile() {
@@ -120,7 +101,7 @@ class ProbeSandbox {
     std::istringstream text(read_until(output_.get(), deadline_));
     std::string name;
     for (int value = 0; text >> name >> value;) findings.inside[name] = value;
-    if (!findings.inside.contains("seccomp")) return Error{ErrorKind::io, "the runner did not answer within 2 seconds"};
+    if (!findings.inside.contains("seccomp")) return why_silent();
     return findings;
   }
 
@@ -165,6 +146,19 @@ class ProbeSandbox {
     return Error{ErrorKind::io, "the sandbox was not ready within 2 seconds"};
   }
 
+  /// The runner may have refused, or bubblewrap ended, after the launcher was done.
+  Error why_silent() {
+    const bool late = Clock::now() >= deadline_;
+    for (int channel : {reports_.get(), control_.get()})
+      for (;;) {
+        Result<std::optional<Packet>> packet = receive_packet(channel, MSG_DONTWAIT);
+        if (!packet || !*packet) break;
+        if ((*packet)->type != PacketType::failed && (*packet)->type != PacketType::gone) continue;
+        if (std::optional<Error> error = decode_error((*packet)->payload)) return *error;
+      }
+    return {ErrorKind::io, late ? "the runner did not answer within 2 seconds" : "the runner ended without an answer"};
+  }
+
   UniqueFd control_, process_, output_, reports_;
   Clock::time_point deadline_ = Clock::now() + kLimit;
 };
@@ -178,14 +172,21 @@ ProbeReason reason_of(const std::string& message) {
   return ProbeReason::failed;
 }
 
-std::string fix_for(ProbeReason reason) {
-  switch (reason) {
+/// The setting that is off, as the kernel spells it. Distributions have two.
+std::string userns_setting() {
+  if (first_line("/proc/sys/kernel/unprivileged_userns_clone") == "0")
+    return "sudo sysctl -w kernel.unprivileged_userns_clone=1";
+  return "sudo sysctl -w user.max_user_namespaces=15000";
+}
+
+std::string fix_for(const Probe& probe, const std::string& libexec_dir) {
+  switch (probe.reason) {
     case ProbeReason::apparmor:
-      return "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0";
+      return apparmor_command(libexec_dir + "/escrow-launcher", probe.bwrap_path);
     case ProbeReason::userns_off:
-      return "sudo sysctl user.max_user_namespaces=15000";
+      return userns_setting();
     case ProbeReason::missing_binary:
-      return "sudo apt-get install bubblewrap";
+      return install_command(os_release(), "bubblewrap");
     case ProbeReason::ok:
     case ProbeReason::untrusted_binary:
     case ProbeReason::nested_container:
@@ -200,17 +201,42 @@ std::string fix_for(ProbeReason reason) {
 
 /// `bubblewrap 0.8.0` → `0.8.0`. A word of its own output, not worth a sandbox.
 std::string version_of(const std::string& bwrap) {
-  Result<Pipe> pipe = make_pipe();
-  if (!pipe) return {};
-  const Result<UniqueFd> process = spawn_plain(bwrap, {"bwrap", "--version"}, pipe->write.get());
-  if (!process) return {};
-  pipe->write.reset();
-  const std::string text = read_until(pipe->read.get(), Clock::now() + kLimit);
-  siginfo_t info{};
-  waitid(P_PIDFD, static_cast<id_t>(process->get()), &info, WEXITED);
+  const std::string text = output_of(bwrap, {"bwrap", "--version"});
   const std::size_t start = text.find(' '), end = text.find('\n');
   return start == std::string::npos || end == std::string::npos ? std::string()
                                                                 : text.substr(start + 1, end - start - 1);
+}
+
+/// The first release with all the options that the sandbox is built of (--disable-userns came last).
+constexpr std::string_view kOldestBubblewrap = "0.8.0";
+
+bool is_set_uid(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && (info.st_mode & S_ISUID) != 0;
+}
+
+ProbeItem bubblewrap_item(const Probe& probe, const std::string& trouble) {
+  ProbeItem item{.name = "bubblewrap", .available = !probe.bwrap_path.empty(), .detail = trouble, .fix = {}};
+  const std::string install = install_command(os_release(), "bubblewrap");
+  if (!item.available) {
+    item.fix = probe.reason == ProbeReason::missing_binary ? install : "";
+    return item;
+  }
+  item.detail = (probe.bwrap_version.empty() ? "no version" : probe.bwrap_version) + " at " + probe.bwrap_path;
+  if (!probe.bwrap_version.empty() && is_older_version(probe.bwrap_version, kOldestBubblewrap)) {
+    item.available = false;
+    item.detail += ", older than " + std::string(kOldestBubblewrap) + ", which the sandbox needs";
+    item.fix = install;
+  }
+  for (const std::string& advisory : advisories_for("bubblewrap", probe.bwrap_version)) {
+    item.detail += "; " + advisory;
+    item.fix = install;
+  }
+  if (is_set_uid(probe.bwrap_path)) {
+    item.detail += "; set-uid, which nothing here needs";
+    item.fix = "sudo chmod u-s " + probe.bwrap_path;
+  }
+  return item;
 }
 
 ProbeItem cgroup_item() {
@@ -228,23 +254,27 @@ ProbeItem terminal_item() {
   return {.name = "legacy_tiocsti",
           .available = true,
           .detail = legacy == "0" ? "off" : "on in this kernel; the filter refuses TIOCSTI inside",
-          .fix = legacy == "1" ? "sudo sysctl dev.tty.legacy_tiocsti=0" : ""};
+          .fix = legacy == "1" ? "sudo sysctl -w dev.tty.legacy_tiocsti=0" : ""};
+}
+
+/// What the kernel says of Landlock where it has no ABI: compiled in and switched off can be mended.
+std::string landlock_fix() {
+  if (syscall(SYS_landlock_create_ruleset, nullptr, 0, 1) >= 0 || errno != EOPNOTSUPP) return {};
+  return "add landlock to the list lsm= of the kernel's command line (GRUB_CMDLINE_LINUX in /etc/default/grub), then: "
+         "sudo update-grub && sudo reboot";
 }
 
 ProbeItem landlock_item(int abi) {
   std::string detail = "ABI " + std::to_string(abi);
   if (abi == 0) detail = "not in this kernel, or switched off; the mounts hold alone";
   if (abi == 1) detail = "ABI 1, not used: it refuses renames across directories";
-  return {.name = "landlock", .available = abi >= 2, .detail = detail, .fix = {}};
+  return {.name = "landlock", .available = abi >= 2, .detail = detail, .fix = abi == 0 ? landlock_fix() : ""};
 }
 
-void add_items(Probe& probe, const std::string& trouble) {
-  const std::string fix = fix_for(probe.reason);
-  const bool found = !probe.bwrap_path.empty();
-  probe.items.push_back({"bubblewrap", found, found ? probe.bwrap_version + " at " + probe.bwrap_path : trouble,
-                         probe.reason == ProbeReason::missing_binary ? fix : ""});
+void add_items(Probe& probe, const std::string& trouble, const std::string& libexec_dir) {
+  probe.items.push_back(bubblewrap_item(probe, trouble));
   probe.items.push_back({"user-namespaces", probe.available, probe.available ? "a sandbox ran" : trouble,
-                         probe.reason == ProbeReason::missing_binary ? "" : fix});
+                         probe.reason == ProbeReason::missing_binary ? "" : fix_for(probe, libexec_dir)});
   probe.items.push_back(
       {"network-namespace", probe.available, probe.available ? "no way out but the proxy" : "not tried", ""});
   probe.items.push_back({"overlay", probe.overlay,
@@ -253,7 +283,7 @@ void add_items(Probe& probe, const std::string& trouble) {
                                            : "not tried",
                          ""});
   probe.items.push_back({"seccomp", probe.seccomp, probe.seccomp ? "filter installed" : "not tried", ""});
-  probe.items.push_back(landlock_item(probe.landlock_abi));
+  probe.items.push_back(landlock_item(probe.available ? probe.landlock_abi : landlock_abi()));
   probe.items.push_back(cgroup_item());
   probe.items.push_back(terminal_item());
 }
@@ -268,7 +298,7 @@ Probe run_probe(const std::string& libexec_dir) {
   if (!programs) {
     probe.message = programs.error().message;
     probe.reason = reason_of_missing(probe.message);
-    add_items(probe, probe.message);
+    add_items(probe, probe.message, libexec_dir);
     return probe;
   }
   probe.bwrap_path = programs->bwrap;
@@ -287,7 +317,7 @@ Probe run_probe(const std::string& libexec_dir) {
     probe.reason = reason_of(findings.error().message);
     probe.message = findings.error().message;
   }
-  add_items(probe, probe.message);
+  add_items(probe, probe.message, libexec_dir);
   return probe;
 }
 

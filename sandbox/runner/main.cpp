@@ -6,7 +6,9 @@
 // any more when the workspace's changes are read.
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -126,7 +128,15 @@ UniqueFd watch_children() {
   return UniqueFd(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
+/// Whoever started us may have said that there is a sandbox around us, and built none.
+bool is_sandboxed() {
+  return getpid() == 1 && prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER &&
+         prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
+}
+
 Result<Guest> begin(const ExecuteRequest& request, std::vector<UniqueFd>& fds) {
+  if (!is_sandboxed())
+    return Error{ErrorKind::unavailable, "bubblewrap started the runner without a sandbox around it; nothing was run"};
   if (request.argv.empty()) return Error{ErrorKind::invalid_argument, "the command is empty"};
   // Again, though we may have stood there: the workspace was mounted over this directory after we started.
   if (chdir(request.cwd.c_str()) != 0)

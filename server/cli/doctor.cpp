@@ -4,8 +4,10 @@
 #include <boost/json/object.hpp>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "engine/redact.h"
+#include "sandbox/host_advice.h"
 #include "sandbox/probe.h"
 #include "server/cli/command.h"
 #include "server/cli/options.h"
@@ -59,6 +61,14 @@ json::object json_item(const ProbeItem& item) {
           {"fix", json_text(item.fix)}};
 }
 
+/// All that is told, in one list: the sandbox, the host around it, the policy.
+std::vector<ProbeItem> all_items(const Probe& probe, const Surroundings& around) {
+  std::vector<ProbeItem> items = probe.items;
+  for (ProbeItem& item : sandbox::host_advice(probe, around.install.libexec_dir)) items.push_back(std::move(item));
+  items.push_back(around.policy);
+  return items;
+}
+
 void print_json(const Probe& probe, const Surroundings& around) {
   json::object out;
   out["version"] = ESCROW_VERSION;
@@ -66,8 +76,7 @@ void print_json(const Probe& probe, const Surroundings& around) {
   out["reason"] = sandbox::name_of(probe.reason);
   out["message"] = json_text(probe.message);
   json::array items;
-  for (const auto& item : probe.items) items.emplace_back(json_item(item));
-  items.emplace_back(json_item(around.policy));
+  for (const auto& item : all_items(probe, around)) items.emplace_back(json_item(item));
   out["items"] = std::move(items);
   json::object paths{{"program", json_text(around.install.program)},
                      {"libexec", json_text(around.install.libexec_dir)}};
@@ -87,14 +96,12 @@ void print_item(const ProbeItem& item, std::size_t width, const Style& style) {
                     : item.fix.empty() ? style.dim("absent ")
                                        : style.paint(Tone::red, "missing");
   put("  " + mark + "  " + padded(item.name, width) + "  " + engine::one_line(item.detail, 400) + "\n");
-  if (!item.available && !item.fix.empty()) {
-    put("           " + std::string(width, ' ') + "mend: " + style.bold(item.fix) + "\n");
-  }
+  if (item.fix.empty()) return;
+  put("           " + std::string(width, ' ') + (item.available ? "better: " : "mend: ") + style.bold(item.fix) + "\n");
 }
 
 void print_text(const Probe& probe, const Surroundings& around, const Style& style) {
-  auto items = probe.items;
-  items.push_back(around.policy);
+  const auto items = all_items(probe, around);
   std::size_t width = 0;
   for (const auto& item : items) width = std::max(width, columns(item.name));
   if (probe.available && !around.policy.available) {
