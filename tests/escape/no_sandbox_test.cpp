@@ -30,6 +30,17 @@ void enter_throwaway_host() {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) _exit(81);
 }
 
+/// In a user namespace of an ordinary user the files of root belong to nobody, and no program is trusted: there the
+/// reasons cannot be told apart.
+bool can_make_hosts(const char* what) {
+  if (geteuid() == 0) return true;
+  skipped(what, "needs root, to make a host whose programs are root's");
+  return false;
+}
+
+/// Where the attempt is made: on a host of its own, or, if nothing is changed in it, as a child of the test.
+enum class Host { throwaway, own };
+
 struct Outcome {
   std::string reason;  ///< the probe's
   std::string kind;    ///< of the error that starting a command gave; `ran` if it ran
@@ -43,7 +54,7 @@ const char* name_of_kind(ErrorKind kind) {
 
 /// Spoils the host, then probes it and tries to run a command that would leave a mark.
 template <class Spoil>
-Outcome try_on(const Spoil& spoil, bool probe_only = false) {
+Outcome try_on(const Spoil& spoil, Host host = Host::throwaway, bool probe_only = false) {
   Cage cage;
   const std::string mark = (cage.tree.outside() / "mark").string();
   std::array<int, 2> ends{};
@@ -51,7 +62,7 @@ Outcome try_on(const Spoil& spoil, bool probe_only = false) {
   const pid_t child = fork();
   if (child == 0) {
     for (int signal_number : {SIGSEGV, SIGABRT, SIGTERM}) signal(signal_number, SIG_DFL);
-    enter_throwaway_host();
+    if (host == Host::throwaway) enter_throwaway_host();
     spoil(cage);
     const Probe& probe = probe_host(libexec_dir());
     std::string report = std::string(name_of(probe.reason)) + "\n";
@@ -119,6 +130,7 @@ void check_refused(const Outcome& outcome, const std::string& reason, const std:
 }  // namespace
 
 TEST_CASE("on a host that is as it was, the same way of trying runs the command") {
+  if (!can_make_hosts("on a host that is as it was, the same way of trying runs the command")) return;
   const Outcome outcome = try_on([](const Cage&) {});
   INFO(outcome.message);
   CHECK(outcome.reason == "ok");
@@ -127,10 +139,12 @@ TEST_CASE("on a host that is as it was, the same way of trying runs the command"
 }
 
 TEST_CASE("without bubblewrap nothing runs, and the reason is that it is missing") {
+  if (!can_make_hosts("without bubblewrap nothing runs, and the reason is that it is missing")) return;
   check_refused(try_on(remove_bubblewrap), "missing-binary", "bubblewrap is not installed");
 }
 
 TEST_CASE("a bwrap of the workspace, first in PATH, is not taken for the one that is missing") {
+  if (!can_make_hosts("a bwrap of the workspace, first in PATH, is not taken for the one that is missing")) return;
   check_refused(try_on([](const Cage& cage) {
                   remove_bubblewrap(cage);
                   put_program(cage.tree.workspace() / "bin/bwrap", "echo ran > ../ran; exec \"$@\"");
@@ -140,6 +154,7 @@ TEST_CASE("a bwrap of the workspace, first in PATH, is not taken for the one tha
 }
 
 TEST_CASE("a bwrap that everybody may write is not taken for the one that is missing") {
+  if (!can_make_hosts("a bwrap that everybody may write is not taken for the one that is missing")) return;
   check_refused(try_on([](const Cage& cage) {
                   remove_bubblewrap(cage);
                   put_program(cage.tree.outside() / "bin/bwrap", "exec \"$@\"");
@@ -150,43 +165,51 @@ TEST_CASE("a bwrap that everybody may write is not taken for the one that is mis
 }
 
 TEST_CASE("a bwrap that runs its command without a sandbox is found out") {
+  if (!can_make_hosts("a bwrap that runs its command without a sandbox is found out")) return;
   // It does what a broken or replaced one might: it drops every option, and executes what is to be run inside.
   check_refused(try_on([](const Cage& cage) { replace_bubblewrap(cage, "exec " + libexec_dir() + "/escrow-runner"); }),
                 "failed", "without a sandbox");
 }
 
 TEST_CASE("a bwrap that ends at once is a sandbox that does not start") {
+  if (!can_make_hosts("a bwrap that ends at once is a sandbox that does not start")) return;
   check_refused(try_on([](const Cage& cage) { replace_bubblewrap(cage, "exit 0"); }), "failed", "does not start");
 }
 
 TEST_CASE("a bwrap that fails says why, and nothing runs") {
+  if (!can_make_hosts("a bwrap that fails says why, and nothing runs")) return;
   check_refused(
       try_on([](const Cage& cage) { replace_bubblewrap(cage, "echo 'bwrap: Unknown option --size' >&2; exit 1"); }),
       "failed", "Unknown option --size");
 }
 
 TEST_CASE("a bwrap that hangs is a timeout, soon") {
+  if (!can_make_hosts("a bwrap that hangs is a timeout, soon")) return;
   const auto began = std::chrono::steady_clock::now();
-  const Outcome outcome = try_on([](const Cage& cage) { replace_bubblewrap(cage, "exec sleep 1000"); }, true);
+  const Outcome outcome =
+      try_on([](const Cage& cage) { replace_bubblewrap(cage, "exec sleep 1000"); }, Host::throwaway, true);
   INFO(outcome.message);
   CHECK(outcome.reason == "timeout");
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
 }
 
 TEST_CASE("with user namespaces off nothing runs, and the reason names the setting") {
+  if (!can_make_hosts("with user namespaces off nothing runs, and the reason names the setting")) return;
   check_refused(try_on([](const Cage&) { write_all("/proc/sys/user/max_user_namespaces", "0"); }), "userns-off",
                 "user.max_user_namespaces");
 }
 
 TEST_CASE("inside another sandbox that forbids namespaces nothing runs, and the reason is the other sandbox") {
   check_refused(
-      try_on([](const Cage&) {
-        const std::string& program = *seccomp_program(Tracing::denied);
-        sock_fprog filter{static_cast<unsigned short>(program.size() / sizeof(sock_filter)),
-                          reinterpret_cast<sock_filter*>(const_cast<char*>(program.data()))};
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, 2 /* filter */, &filter) != 0)
-          _exit(83);
-      }),
+      try_on(
+          [](const Cage&) {
+            const std::string& program = *seccomp_program(Tracing::denied);
+            sock_fprog filter{static_cast<unsigned short>(program.size() / sizeof(sock_filter)),
+                              reinterpret_cast<sock_filter*>(const_cast<char*>(program.data()))};
+            if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, 2 /* filter */, &filter) != 0)
+              _exit(83);
+          },
+          Host::own),
       "nested-container", "forbids it");
 }
 
