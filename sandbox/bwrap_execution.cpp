@@ -157,7 +157,8 @@ GuestLimits guest_limits(const Limits& limits) {
           .file_bytes = limits.file_size_bytes.value_or(limits.stage_bytes),
           .pids = limits.pids,
           .files = 65536,
-          .cpu_seconds = whole_seconds(limits.cpu)};
+          .cpu_seconds = whole_seconds(limits.cpu),
+          .stage_bytes = limits.stage_bytes};
 }
 
 Result<void> State::start(MaskIndex& masks) {

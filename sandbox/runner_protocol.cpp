@@ -116,8 +116,9 @@ std::string encode(const ExecuteRequest& value) {
   const PtySize size = value.pty.value_or(PtySize{});
   out.put(std::uint32_t{size.cols});
   out.put(std::uint32_t{size.rows});
-  for (std::uint64_t limit : {value.limits.data_bytes, value.limits.tree_rss_bytes, value.limits.file_bytes,
-                              value.limits.pids, value.limits.files, value.limits.cpu_seconds})
+  for (std::uint64_t limit :
+       {value.limits.data_bytes, value.limits.tree_rss_bytes, value.limits.file_bytes, value.limits.pids,
+        value.limits.files, value.limits.cpu_seconds, value.limits.stage_bytes})
     out.put(limit);
   out.put(value.landlock_read);
   out.put(value.landlock_write);
@@ -134,8 +135,9 @@ std::optional<ExecuteRequest> decode_execute(std::string_view bytes) {
   const std::uint32_t cols = in.u32(), rows = in.u32();
   if (cols > 0xffff || rows > 0xffff) return std::nullopt;
   if (pty) value.pty = PtySize{static_cast<unsigned short>(cols), static_cast<unsigned short>(rows)};
-  for (std::uint64_t* limit : {&value.limits.data_bytes, &value.limits.tree_rss_bytes, &value.limits.file_bytes,
-                               &value.limits.pids, &value.limits.files, &value.limits.cpu_seconds})
+  for (std::uint64_t* limit :
+       {&value.limits.data_bytes, &value.limits.tree_rss_bytes, &value.limits.file_bytes, &value.limits.pids,
+        &value.limits.files, &value.limits.cpu_seconds, &value.limits.stage_bytes})
     *limit = in.u64();
   value.landlock_read = in.list();
   value.landlock_write = in.list();

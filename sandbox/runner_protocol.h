@@ -61,6 +61,7 @@ struct GuestLimits {
   std::uint64_t pids = 0;
   std::uint64_t files = 0;
   std::uint64_t cpu_seconds = 0;
+  std::uint64_t stage_bytes = 0;  ///< the watchdog's, what all files together may take on the workspace's disk
   bool operator==(const GuestLimits&) const = default;
 };
 
@@ -73,7 +74,7 @@ struct ExecuteRequest {
   std::optional<PtySize> pty;
   GuestLimits limits;
   std::vector<std::string> landlock_read;   ///< what may be read and executed
-  std::vector<std::string> landlock_write;  ///< what may be written as well
+  std::vector<std::string> landlock_write;  ///< what may be written as well; the workspace first
   bool operator==(const ExecuteRequest&) const = default;
 };
 
@@ -100,7 +101,7 @@ struct ExitedReport {
   int wait_status = 0;
   std::uint64_t cpu_us = 0;
   std::uint64_t max_rss_kib = 0;
-  std::string limit;  ///< which limit ended it: memory, pids, cpu; empty if none did
+  std::string limit;  ///< which limit ended it: memory, pids, cpu, file-size, stage; empty if none did
   bool operator==(const ExitedReport&) const = default;
 };
 

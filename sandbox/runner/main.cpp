@@ -29,6 +29,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/packet.h"
 #include "sandbox/runner/connect.h"
+#include "sandbox/runner/disk_watch.h"
 #include "sandbox/runner/guest.h"
 #include "sandbox/runner/watchdog.h"
 #include "sandbox/runner_protocol.h"
@@ -99,7 +100,7 @@ void hear_server(Run& run) {
   kill_everything();
 }
 
-void supervise(Run& run, int child_signals) {
+void supervise(Run& run, DiskWatch& disk, int child_signals) {
   auto next_look = Clock::now() + kWatchdogInterval;
   while (!run.status) {
     std::array<pollfd, 2> waits{pollfd{child_signals, POLLIN, 0}, pollfd{run.events.get(), POLLIN, 0}};
@@ -107,6 +108,7 @@ void supervise(Run& run, int child_signals) {
     // By the clock, not by the silence: a guest that keeps us busy with signals must not go unwatched.
     if (Clock::now() >= next_look) {
       if (run.limit.empty()) run.limit = exceeded_limit(run.limits);
+      if (run.limit.empty() && disk.is_exceeded()) run.limit = "stage";
       next_look = Clock::now() + kWatchdogInterval;
     }
     if (waits[0].revents != 0) {
@@ -166,6 +168,8 @@ int run_one() {
     report(fds[3].get(), {ErrorKind::io, "runner: the request is malformed"});
     return 1;
   }
+  DiskWatch disk(request->landlock_write.empty() ? std::string() : request->landlock_write.front(),
+                 request->limits.stage_bytes);
   Result<Guest> guest = begin(*request, fds);
   if (!guest) {
     report(fds[3].get(), guest.error());
@@ -174,7 +178,7 @@ int run_one() {
   Run run{
       .guest = std::move(*guest), .events = std::move(fds[3]), .limits = request->limits, .status = {}, .limit = {}};
   fds.clear();  // the command's ends of its pipes are its own now
-  supervise(run, child_signals.get());
+  supervise(run, disk, child_signals.get());
   return 0;
 }
 

@@ -94,6 +94,23 @@ TEST_CASE("a guest that writes one file without end is ended") {
   CHECK(names_limit(execution, "file-size"));
 }
 
+TEST_CASE("a guest that fills the disk with files, seen or unseen, is ended") {
+  for (const char* attack : {"fill=.", "fill-deleted=."}) {
+    SmallCage cage;
+    INFO(attack);
+    cage.profile.limits.stage_bytes = 64 * kMiB;
+    const Execution execution = cage.attack({attack});
+    CHECK(execution.reason == ExitReason::limit);
+    CHECK(names_limit(execution, "stage"));
+  }
+  SmallCage cage;
+  cage.profile.limits.stage_bytes = 256 * kMiB;
+  cage.tree.write("old", std::string(8 * kMiB, 'x'));
+  const Execution execution =
+      cage.sh("for i in 1 2 3 4 5 6; do cp old new$i; rm new$i; cp old copy$i; sleep 0.1; done");
+  CHECK(execution.exit_code == 0);
+}
+
 TEST_CASE("a guest that prints without end is heard in part, and counted whole") {
   SmallCage cage;
   cage.profile.limits.output_shown_bytes = 64 << 10;

@@ -115,6 +115,20 @@ Outcome fill(const std::string& directory) {
   return 0;
 }
 
+/// Files that no directory names any more, kept open.
+Outcome fill_deleted(const std::string& directory) {
+  static std::array<char, kMegabyte> block;
+  block.fill(1);
+  const std::string path = directory + "/deleted";
+  for (int i = 0; i < 4'000; ++i) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || unlink(path.c_str()) != 0) return errno;
+    for (int j = 0; j < 16; ++j)
+      if (write(fd, block.data(), block.size()) != static_cast<ssize_t>(block.size())) return errno ? errno : ENOSPC;
+  }
+  return 0;
+}
+
 /// Named as what watches over it: nothing may go by names.
 Outcome disguised_sleeper(const std::string&) {
   if (fork() != 0) return 0;
@@ -144,6 +158,7 @@ std::vector<Attack> flood_attacks() {
       {"threads", threads},
       {"descriptors", descriptors},
       {"fill", fill},
+      {"fill-deleted", fill_deleted},
       {"disguised-sleeper", disguised_sleeper},
       {"sleep-for-ever", [](const std::string&) -> Outcome { hold(); }},
       {"crash", crash},
