@@ -136,6 +136,10 @@ class LineJudge {
 
   void judge_redirects(Case& c) {
     for (const Redirect& redirect : c.command.redirects) {
+      if (redirect.kind == RedirectKind::duplicate) {
+        judge_duplicate(c, redirect);
+        continue;
+      }
       const bool writes = redirect.kind == RedirectKind::write || redirect.kind == RedirectKind::append;
       if (!writes && redirect.kind != RedirectKind::read) continue;
       if (contains(redirect.target.text, "(") && redirect.target.opaque)
@@ -151,6 +155,18 @@ class LineJudge {
       }
       judge_written(c, redirect);
     }
+  }
+
+  /// `bash <&"${NC[0]}"`: a shell on a descriptor that only a coprocess can hold, beside one that connects.
+  static void judge_duplicate(Case& c, const Redirect& redirect) {
+    const bool shell = c.profile != nullptr && c.profile->role == Role::shell;
+    if (!shell || !redirect.target.opaque || redirect.target.text.find('[') == std::string::npos) return;
+    const auto& all = c.line.script.commands;
+    const bool connects = std::any_of(all.begin(), all.end(), [](const SimpleCommand& other) {
+      const CommandProfile* profile = other.argv.empty() ? nullptr : find_profile(program_key(other.argv.front().text));
+      return profile != nullptr && (profile->role == Role::remote || profile->role == Role::fetcher);
+    });
+    if (connects) c.note(Level::critical, Category::remote_code | Category::network, "hands a shell to the network");
   }
 
   static void judge_written(Case& c, const Redirect& redirect) {

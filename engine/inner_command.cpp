@@ -311,10 +311,20 @@ std::optional<std::string> here_text_of(const SimpleCommand& command) {
 
 }  // namespace
 
+std::optional<std::string> substituted_text(const Word& word) {
+  constexpr std::size_t kLongest = 1024;  // bytes; each level of nesting reads the text anew
+  const string_view text = word.text;
+  if (!text.starts_with("<(") || !text.ends_with(')') || text.size() > kLongest) return std::nullopt;
+  const ShellScript inner = parse_shell(text.substr(2, text.size() - 3));
+  if (inner.commands.size() != 1 || inner.state != ParseState::ok) return std::nullopt;
+  return printed_text(inner.commands.front());
+}
+
 std::optional<std::string> printed_text(const SimpleCommand& command) {
   if (command.argv.empty()) return std::nullopt;
   const string_view name = base_name(command.argv.front().text);
   if (name == "cat" && command.argv.size() == 1) return here_text_of(command);
+  if (name == "cat" && command.argv.size() == 2) return substituted_text(command.argv[1]);
   if (command.argv.size() < 2) return std::nullopt;
   if (name != "echo" && name != "printf") return std::nullopt;
   std::string out;
@@ -351,6 +361,21 @@ std::optional<std::string> printed_text(const SimpleCommand& command) {
   return plain;
 }
 
+namespace {
+
+/// `bash <(echo …)`, `source <(printf …)`.
+void add_substituted(const SimpleCommand& command, std::vector<InnerCommand>& out) {
+  for (std::size_t i = 1; i < command.argv.size(); ++i) {
+    const std::optional<std::string> text = substituted_text(command.argv[i]);
+    if (!text) continue;
+    Word script = command.argv[i];
+    script.text = *text;
+    return out.push_back(script_from(script));
+  }
+}
+
+}  // namespace
+
 std::vector<InnerCommand> inner_commands(const SimpleCommand& command) {
   std::vector<InnerCommand> out;
   if (command.argv.empty()) return out;
@@ -362,9 +387,11 @@ std::vector<InnerCommand> inner_commands(const SimpleCommand& command) {
     // Text that is nothing but an expansion cannot be read here.
     if (text != nullptr && !(text->opaque && text->text.starts_with('$'))) out.push_back(script_from(*text));
     add_shell_input(command, out);
+    add_substituted(command, out);
   } else if (profile->role == Role::evaluator) {
     add_evaluated(command, key, out);
     add_shell_input(command, out);
+    add_substituted(command, out);
   } else if (profile->role == Role::finder) {
     add_find_actions(command, out);
   } else if (profile->role == Role::vcs) {

@@ -27,6 +27,9 @@ bool reads_program_from_stdin(const std::vector<Word>& argv);
 /// What `echo` or `printf` would print, if that is certain.
 std::optional<std::string> printed_text(const SimpleCommand& command);
 
+/// What `<(echo …)` hands on, if that is certain.
+std::optional<std::string> substituted_text(const Word& word);
+
 /// The text of `sh -c TEXT` in this argv; nullptr if there is none.
 const Word* shell_text(const std::vector<Word>& argv);
 

@@ -245,13 +245,16 @@ constexpr std::array<string_view, 18> kDecodes = {
     "b64decode", "decode_base64", "fromhex",    "unhexlify", "zlib.decompress", "codecs.decode",
     "atob(",     "'base64'",      "\"base64\"", "decode64",  "gzinflate",       "base64_decode",
     "unpack(",   "pack(",         "rot13",      "a85decode", "b32decode",       "fromcharcode"};
-constexpr std::array<string_view, 18> kProcesses = {
-    "os.system",    "subprocess", "popen",    "child_process", "execsync",       "spawnsync",
-    "execfilesync", "system(",    "system ",  "shell_exec",    "passthru",       "proc_open",
-    "open3",        "os.exec",    "os.spawn", "pty.spawn",     "processbuilder", "getruntime"};
-constexpr std::array<string_view, 14> kDeletes = {
-    "rmtree", "rmsync",    "rm_rf",      "rm_r(",  "rm_r ",     "remove_tree", "rimraf",
-    "fs.rm(", "rmdirsync", "removedirs", "unlink", "os.remove", "file.delete", "deletedirectory"};
+constexpr std::array<string_view, 26> kProcesses = {
+    "os.system", "subprocess", "popen",       "child_process",     "execsync",   "spawnsync",    "execfilesync",
+    "system(",   "system ",    "shell_exec",  "passthru",          "proc_open",  "open3",        "os.exec",
+    "os.spawn",  "pty.spawn",  "posix_spawn", "processbuilder",    "getruntime", "deno.command", "deno.run(",
+    "bun.spawn", "execa(",     "system.cmd(", "create_subprocess", "pcntl_exec"};
+constexpr std::array<string_view, 19> kDeletes = {"rmtree",         "rmsync",          "rm_rf",           "rm_r(",
+                                                  "rm_r ",          "remove_tree",     "rimraf",          "fs.rm(",
+                                                  "rmdirsync",      "removedirs",      "unlink",          "os.remove",
+                                                  "file.delete",    "deletedirectory", "deno.remove",     "removeall(",
+                                                  "remove_dir_all", "fs.promises.rm(", "directory.delete"};
 constexpr std::array<string_view, 14> kWritingCalls = {"'w'",
                                                        "\"w\"",
                                                        "'a'",
@@ -266,6 +269,25 @@ constexpr std::array<string_view, 14> kWritingCalls = {"'w'",
                                                        "os.rename",
                                                        "shutil.copy",
                                                        "mkdir"};
+/// The whole environment, not one variable of it.
+constexpr std::array<string_view, 17> kWholeEnvironments = {"dict(os.environ",
+                                                            "str(os.environ",
+                                                            "print(os.environ)",
+                                                            "os.environ.items",
+                                                            "stringify(process.env",
+                                                            "json.dumps(dict",
+                                                            "object.entries(process.env",
+                                                            "log(process.env)",
+                                                            "deno.env.toobject",
+                                                            "stringify(bun.env",
+                                                            "env.to_h",
+                                                            "env.inspect",
+                                                            "p env",
+                                                            "dumps(os.environ",
+                                                            "print_r(getenv())",
+                                                            "print_r($_env",
+                                                            "%env"};
+constexpr std::array<string_view, 4> kEnvironments = {"environ", "process.env", "getenv", "env["};
 constexpr std::array<string_view, 9> kHomes = {"expanduser",       "path.home()", "os.homedir()",
                                                "homedir()",        "env['home']", "env[\"home\"]",
                                                "process.env.home", "$env{home}",  "dir.home"};
@@ -355,12 +377,41 @@ void judge_processes(Case& c, string_view code, string_view folded) {
            "starts a program from inline code");
     if (inner.level >= Level::medium) c.note(inner.level, grave | Category::inline_code, inner.message);
   };
-  for (const string_view name :
-       {"os.system", "subprocess.run", "subprocess.call", "subprocess.check_output", "subprocess.check_call",
-        "subprocess.popen", "os.popen", "execsync", "spawnsync", "execfilesync", ".exec(", ".spawn(", "shell_exec",
-        "passthru", "proc_open", "open3.capture2", "os.execvp", "os.execv", "popen3"}) {
+  for (const string_view name : {"os.system",
+                                 "subprocess.run",
+                                 "subprocess.call",
+                                 "subprocess.check_output",
+                                 "subprocess.check_call",
+                                 "subprocess.popen",
+                                 "os.popen",
+                                 "execsync",
+                                 "spawnsync",
+                                 "execfilesync",
+                                 ".exec(",
+                                 ".spawn(",
+                                 "shell_exec",
+                                 "passthru",
+                                 "proc_open",
+                                 "open3.capture2",
+                                 "os.execvp",
+                                 "os.execv",
+                                 "popen3",
+                                 "subprocess.getoutput",
+                                 "subprocess.getstatusoutput",
+                                 "create_subprocess_shell",
+                                 "create_subprocess_exec",
+                                 "os.spawnlp",
+                                 "deno.command",
+                                 "deno.run",
+                                 "bun.spawn",
+                                 "bun.spawnsync",
+                                 "execa",
+                                 "system.cmd",
+                                 "pcntl_exec",
+                                 ".execfile("}) {
     for (std::size_t at = folded.find(name); at != string_view::npos; at = folded.find(name, at + 1)) {
-      if ((name == ".exec(" || name == ".spawn(") && !contains(folded, "child_process")) continue;
+      if ((name == ".exec(" || name == ".spawn(" || name == ".execfile(") && !contains(folded, "child_process"))
+        continue;
       judge_call(name.ends_with('(') ? at + name.size() - 1 : at + name.size());
     }
   }
@@ -398,12 +449,13 @@ void judge_processes(Case& c, string_view code, string_view folded) {
 void judge_deletions(Case& c, string_view code, string_view folded) {
   int calls = 0;
   for (const string_view name : kDeletes) {
-    const bool tree = name != "unlink" && name != "os.remove" && name != "file.delete";
+    const bool single = in_list("unlink os.remove file.delete", name);
     for (std::size_t at = folded.find(name); at != string_view::npos; at = folded.find(name, at + 1)) {
       if (++calls > kMaxCalls)
         return c.note(Level::high, bit(Category::destructive), "deletes more than can be judged");
       const std::size_t end = std::min(folded.find_first_of(";\n", at), folded.size());
       const string_view call = folded.substr(at, end - at);
+      const bool tree = !single && (name != "deno.remove" || contains(call, "recursive"));
       bool only_literals = true;
       const std::vector<std::string> names =
           literals_of_call(code.substr(0, end), at + name.size() - (name.ends_with('(') ? 1 : 0), only_literals);
@@ -461,11 +513,37 @@ bool loopback_only(string_view code) {
 
 }  // namespace
 
-void judge_code(Case& c, string_view code) {
-  if (code.size() > kMaxCode) {
-    c.note(Level::medium, bit(Category::inline_code), "runs more program text than can be judged");
-    code = code.substr(0, kMaxCode);
+namespace {
+
+/// The code without calls that only print a plain text: what is mentioned there is not done.
+std::string without_printed_texts(string_view code) {
+  static constexpr std::array<string_view, 8> kPrints = {"print", "println", "console.log", "puts",
+                                                         "echo",  "say",     "printf",      "io.puts"};
+  std::string out(code);
+  const std::string folded = lower(code);
+  for (const string_view name : kPrints) {
+    for (std::size_t at = folded.find(name); at != std::string::npos; at = folded.find(name, at + 1)) {
+      const char before = at == 0 ? ' ' : folded[at - 1];
+      if (std::isalnum(static_cast<unsigned char>(before)) != 0 || before == '_' || before == '.') continue;
+      const std::size_t open = folded.find_first_not_of(" (", at + name.size());
+      if (open == std::string::npos || (folded[open] != '\'' && folded[open] != '"') || open == at + name.size())
+        continue;
+      const std::size_t close = folded.find(folded[open], open + 1);
+      if (close == std::string::npos) continue;
+      const string_view text = string_view(folded).substr(open + 1, close - open - 1);
+      const std::size_t after = folded.find_first_not_of(" )", close + 1);
+      const bool ends = after == std::string::npos || folded[after] == ';' || folded[after] == '\n';
+      // `#{…}`, `${…}` and `@{[…]}` run what stands in them.
+      if (ends && text.find_first_of("#$@\\`") == string_view::npos)
+        std::fill(out.begin() + static_cast<std::ptrdiff_t>(open) + 1, out.begin() + static_cast<std::ptrdiff_t>(close),
+                  ' ');
+    }
   }
+  return out;
+}
+
+/// What the calls in the code do.
+void judge_acts(Case& c, string_view code) {
   c.note(Level::low, bit(Category::inline_code), "runs program text given on the command line");
   const std::string folded = lower(code);
   const bool connects = any_in(folded, kConnects);
@@ -489,10 +567,12 @@ void judge_code(Case& c, string_view code) {
   if (any_in(folded, kInstalls))
     c.note(Level::medium, Category::package_install | Category::network, "fetches packages from inline code");
   if (evaluates) c.note(Level::medium, bit(Category::inline_code), "evaluates text made at run time");
-  bool secret = (contains(folded, "environ") || contains(folded, "process.env") || contains(folded, "getenv") ||
-                 contains(folded, "env[")) &&
-                (is_secret_name(folded) || contains(folded, "dict(os.environ") || contains(folded, "str(os.environ") ||
-                 contains(folded, "stringify(process.env") || contains(folded, "json.dumps(dict"));
+  // The cage's environment holds no secrets of its own; the host's does.
+  const bool environment = any_in(folded, kWholeEnvironments) || folded == "process.env" || folded == "p env";
+  const bool shown =
+      environment && (c.line.scene.venue == Venue::host || fetches || connects || contains(folded, "dict(") ||
+                      contains(folded, "str(os") || contains(folded, "stringify("));
+  bool secret = shown || (any_in(folded, kEnvironments) && is_secret_name(folded));
   judge_processes(c, code, folded);
   judge_deletions(c, code, folded);
   judge_literal_paths(c, code, folded, secret);
@@ -515,6 +595,17 @@ void judge_code(Case& c, string_view code) {
                      contains(folded, "file.read");
   if (sends && opens) return c.uploads(kLocalData, "sends files to another machine from inline code");
   c.note(Level::medium, bit(Category::network), "contacts another host from inline code");
+}
+
+}  // namespace
+
+void judge_code(Case& c, string_view whole) {
+  if (whole.size() > kMaxCode) {
+    c.note(Level::medium, bit(Category::inline_code), "runs more program text than can be judged");
+    whole = whole.substr(0, kMaxCode);
+  }
+  const std::string code = without_printed_texts(whole);
+  judge_acts(c, code);
 }
 
 namespace {

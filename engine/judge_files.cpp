@@ -413,8 +413,31 @@ void judge_finder(Case& c) {
   for (const Target& root : roots) judge_deletion_below(c, root, filter);
 }
 
+namespace {
+
+/// `printenv`, `set`, `export -p`, `declare -x`: all variables with their values.
+bool lists_environment(const Case& c) {
+  if (in_list("printenv set", c.key)) return c.argv.size() == 1;
+  if (!in_list("export declare typeset readonly", c.key)) return false;
+  return std::all_of(c.argv.begin() + 1, c.argv.end(), [](const Word& word) {
+    return word.text.starts_with('-') && word.text.find_first_of("fF") == std::string::npos;
+  });
+}
+
+/// `ps eww`, `ps auxe`: without a dash, `e` adds the environment to each process.
+bool shows_other_environments(const Case& c) {
+  return std::any_of(c.argv.begin() + 1, c.argv.end(), [](const Word& word) {
+    return word.text.find_first_not_of("aefghjlmnrsuvwxSTX") == std::string::npos && contains(word.text, "e");
+  });
+}
+
+}  // namespace
+
 void judge_quiet(Case& c) {
   const Arguments args = c.arguments();
+  if (c.line.scene.venue == Venue::host && lists_environment(c)) {
+    return c.note(Level::medium, bit(Category::credential_access), "prints the environment with the secrets in it");
+  }
   if (in_list("export declare typeset readonly local unset alias", c.key)) {
     for (std::size_t i = 1; i < c.argv.size(); ++i) {
       const string_view text = c.word(i);
@@ -442,6 +465,9 @@ void judge_quiet(Case& c) {
     return c.note(Level::low, bit(Category::inline_code), "changes the shell");
   if (c.key == "set" && contains(c.word(1), "+o") && c.word(2) == "history")
     return c.note(Level::high, bit(Category::guard_tamper), "switches the shell's history off");
+  if (c.key == "ps" && shows_other_environments(c)) {
+    return c.note(Level::high, bit(Category::credential_access), "reads the environment of other processes");
+  }
   if (c.key == "printenv" && c.argv.size() > 1 && is_secret_name(c.word(1))) {
     return c.note(Level::medium, bit(Category::credential_access), "prints a secret of the environment");
   }
@@ -601,6 +627,11 @@ void judge_assignment(Case& c, string_view name, const Word& value) {
 }
 
 void judge_environment(Case& c) {
+  const bool wraps = std::any_of(c.line.children[c.index].begin(), c.line.children[c.index].end(), [&](std::size_t i) {
+    return c.line.script.commands[i].context == CommandContext::wrapped;
+  });
+  if (c.line.scene.venue == Venue::host && !wraps && !contains(c.arguments().positional(0), "="))
+    c.note(Level::medium, bit(Category::credential_access), "prints the environment with the secrets in it");
   for (const std::size_t child : c.line.children[c.index]) {
     for (const Assignment& assignment : c.line.script.commands[child].assignments)
       judge_assignment(c, assignment.name, assignment.value);

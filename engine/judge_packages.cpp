@@ -184,6 +184,10 @@ void judge_writes_outside(Case& c, const Arguments& args) {
 }  // namespace
 
 void judge_package(Case& c) {
+  // Bun is an interpreter as well.
+  for (std::size_t i = 1; c.key == "bun" && i + 1 < c.argv.size(); ++i) {
+    if (in_list("-e --eval -p --print", c.word(i))) return judge_code(c, c.word(i + 1));
+  }
   Arguments args = c.arguments();
   std::size_t first = 0;
   if (c.key == "cargo" && args.positional(0).starts_with('+')) first = 1;

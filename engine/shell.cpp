@@ -15,6 +15,7 @@ constexpr int kMaxScriptDepth = 12;
 constexpr std::size_t kMaxListed = 64;
 constexpr std::size_t kMaxWordsOfScript = 60'000;
 constexpr std::size_t kMaxValue = 256;
+constexpr int kMaxCalls = 64;  // of functions of the line, each of which is read anew
 constexpr std::size_t kMaxLoopWords = 16;
 
 /// Text too long or too deeply nested to read: one command that nobody can judge.
@@ -146,8 +147,47 @@ std::vector<Word> ShellBuilder::expand(std::string_view source, std::size_t offs
   return words;
 }
 
-void ShellBuilder::add_function(std::string name) {
+void ShellBuilder::add_function(std::string name, std::string_view body) {
+  if (!body.empty()) bodies_.insert_or_assign(name, std::string(body));
   out_.functions.push_back(std::move(name));
+}
+
+/// `$1`, `$2`, …, `$@` as the body of a called function sees them.
+void ShellBuilder::set_parameters(const std::vector<Word>& argv) {
+  static constexpr std::size_t kNamed = 9;
+  std::vector<Word> arguments(argv.begin() + 1, argv.end());
+  for (std::size_t i = 0; i < kNamed; ++i) {
+    variables_.erase(std::to_string(i + 1));
+    if (i < arguments.size()) set_loop_variable(std::to_string(i + 1), {arguments[i]});
+  }
+  set_loop_variable("@", arguments);
+  set_loop_variable("*", arguments);
+}
+
+/// The body of a function of this very line, with what it is called with; its definition tells only half.
+void ShellBuilder::add_called_function(std::size_t index) {
+  const SimpleCommand call = out_.commands[index];
+  if (call.argv.empty() || (call.argv.front().opaque && !call.argv.front().expanded)) return;
+  const auto body = bodies_.find(call.argv.front().text);
+  if (body == bodies_.end()) return;
+  // A function that calls itself is read once; the judge knows what starts itself without end.
+  if (std::find(calling_.begin(), calling_.end(), body->first) != calling_.end()) return;
+  if (++calls_ > kMaxCalls) return raise(ParseState::partial);
+  calling_.push_back(body->first);
+  ShellFrame frame;
+  frame.context = CommandContext::wrapped;
+  frame.parent = index;
+  frame.piped_from = call.piped_from;
+  frame.piped_from_first = call.piped_from_first;
+  const KnownVariables outer = variables_;
+  set_parameters(call.argv);
+  const std::string text = body->second;
+  add_script({text, call.span}, frame);
+  for (const std::string_view name : {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}) {
+    variables_.erase(std::string(name));
+    if (const auto before = outer.find(name); before != outer.end()) variables_.insert(*before);
+  }
+  calling_.pop_back();
 }
 
 /// The words that `xargs` hands on, where its input is plain text of the line itself.
@@ -210,6 +250,7 @@ void ShellBuilder::add_inner(std::size_t index) {
     }
     add_inner(add_command(std::move(command), frame));
   }
+  add_called_function(index);
   add_piped_script(index);
   --depth_;
 }

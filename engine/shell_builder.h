@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,7 +45,8 @@ class ShellBuilder {
 
   void assign(const std::string& name, const Word& value, const ShellFrame& frame);
   void set_loop_variable(const std::string& name, const std::vector<Word>& values);
-  void add_function(std::string name);
+  /// `body`: the compound command, as written; empty where it is not known.
+  void add_function(std::string name, std::string_view body);
   void raise(ParseState state) { out_.state = std::max(out_.state, state); }
 
   /// The words of a stretch of source. Expansion stops, and the line counts as not fully read, where it would make more
@@ -57,9 +59,14 @@ class ShellBuilder {
  private:
   std::vector<Word> listed_words(const SimpleCommand& command) const;
   void forget_assigned(const SimpleCommand& command);
+  void add_called_function(std::size_t index);
+  void set_parameters(const std::vector<Word>& argv);
 
   ShellScript& out_;
   KnownVariables variables_;
+  std::map<std::string, std::string, std::less<>> bodies_;  // of the functions defined so far
+  std::vector<std::string> calling_;                        // functions whose body is being read for a call
+  int calls_ = 0;
   int depth_ = 0;
   std::size_t words_ = 0;
 };

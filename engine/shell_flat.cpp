@@ -186,9 +186,16 @@ class FlatReader {
       skip_word();
     const std::string_view raw = source_.substr(begin, at_ - begin);
     if (words_.empty() && is_keyword(raw)) {
-      if (raw != "!" && raw != "time") state_ = std::max(state_, ParseState::partial);
+      after_coproc_ = raw == "coproc";
+      if (raw != "!" && raw != "time" && raw != "coproc") state_ = std::max(state_, ParseState::partial);
       return;
     }
+    // `coproc NAME { …; }`: the name is no command.
+    if (words_.empty() && after_coproc_ && names_coprocess(raw)) {
+      after_coproc_ = false;
+      return;
+    }
+    after_coproc_ = false;
     const bool opens = raw == "case" || raw == "for" || raw == "select" || raw == "function";
     if (words_.empty() && opens) state_ = std::max(state_, ParseState::partial);
     note_span(begin, at_);
@@ -198,6 +205,13 @@ class FlatReader {
       word.span = text_.span(begin, at_);
       words_.push_back(std::move(word));
     }
+  }
+
+  bool names_coprocess(std::string_view raw) const {
+    const std::size_t next = source_.find_first_not_of(" \t", at_);
+    const bool opens = next != std::string_view::npos && (source_[next] == '{' || source_[next] == '(');
+    return opens && std::all_of(raw.begin(), raw.end(),
+                                [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
   }
 
   static bool is_keyword(std::string_view raw) {
@@ -330,6 +344,7 @@ class FlatReader {
   std::vector<Assignment> assignments_;
   std::vector<Nested> nested_;
   std::vector<PendingHereDoc> pending_, new_here_docs_;
+  bool after_coproc_ = false;
   ParseState state_ = ParseState::ok;
 };
 

@@ -338,14 +338,14 @@ class TreeReader {
   }
 
   void visit_function(TSNode node, const ShellFrame& frame) {
-    bool named = false;
+    std::string_view name;
     const ShellFrame body = within(frame, CommandContext::function);
     each_child(node, [&](TSNode child) {
       if (!ts_node_is_named(child)) return;
-      if (!named) {
-        builder_.add_function(std::string(source(child)));
-        named = true;
+      if (name.empty()) {
+        name = source(child);
       } else {
+        builder_.add_function(std::string(name), source(child));
         visit(child, body);
       }
     });
@@ -758,6 +758,8 @@ class TreeReader {
     for (const Piece& piece : draft.words) {
       for (Word& word : resolve(piece)) command.argv.push_back(std::move(word));
     }
+    // The grammar takes `coproc` for a program.
+    if (!command.argv.empty() && command.argv.front().text == "coproc") whole_ = false;
     command.redirects = draft.redirects;
     command.span = text_.span(draft.begin, draft.end);
     const std::size_t from = builder_.script().commands.size();

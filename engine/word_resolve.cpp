@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <optional>
 
 #include "engine/brace_expand.h"
 
@@ -108,6 +109,52 @@ void read_ansi_escape(std::string_view text, std::size_t& at, std::string& out, 
   out.push_back('\\');
   out.push_back(c);
   ++at;
+}
+
+/// What `echo WORDS` or `printf [%s] WORD` prints, where its words are plain text; nothing for any other command.
+std::optional<std::string> plain_output(std::string_view command) {
+  constexpr std::size_t kLongest = 256;  // bytes
+  if (command.size() > kLongest || command.find_first_of("$`;&|<>(){}*?[]\\\n!#") != std::string_view::npos)
+    return std::nullopt;
+  std::vector<std::string> words;
+  std::size_t at = 0;
+  while ((at = command.find_first_not_of(" \t", at)) != std::string_view::npos) {
+    std::string word;
+    if (command.substr(at, 2) == "~/") {
+      word = "$HOME";
+      ++at;
+    } else if (command[at] == '~') {
+      return std::nullopt;
+    }
+    while (at < command.size() && command[at] != ' ' && command[at] != '\t') {
+      const char c = command[at++];
+      if (c != '\'' && c != '"') {
+        word.push_back(c);
+        continue;
+      }
+      const std::size_t close = command.find(c, at);
+      if (close == std::string_view::npos) return std::nullopt;
+      word += command.substr(at, close - at);
+      at = close + 1;
+    }
+    words.push_back(std::move(word));
+  }
+  if (words.size() < 2) return std::nullopt;
+  std::size_t first = 1;
+  if (words[0] == "printf") {
+    const bool formats = words[1] == "%s" || words[1] == "--";
+    if ((formats ? 3U : 2U) != words.size() || (!formats && words[1].find('%') != std::string::npos))
+      return std::nullopt;
+    first = formats ? 2 : 1;
+  } else if (words[0] == "echo") {
+    if (words[1] == "-n") ++first;
+    if (first < words.size() && words[first].starts_with('-')) return std::nullopt;
+  } else {
+    return std::nullopt;
+  }
+  std::string out;
+  for (std::size_t i = first; i < words.size(); ++i) out += (i > first ? " " : "") + words[i];
+  return out;
 }
 
 class Reader {
@@ -232,7 +279,21 @@ class Reader {
     at_ = end;
   }
 
+  /// `$(echo .env)`: what a plain `echo` or `printf` prints is certain.
+  bool read_printed(bool in_quotes) {
+    const std::size_t end = skip_expansion(source_, at_);
+    const std::size_t open = source_[at_] == '`' ? 1 : 2;
+    if (end < at_ + open + 1 || (source_[end - 1] != '`' && source_[end - 1] != ')')) return false;
+    const auto text = plain_output(source_.substr(at_ + open, end - at_ - open - 1));
+    if (!text) return false;
+    at_ = end;
+    put_value(*text, in_quotes);
+    return true;
+  }
+
   void read_dollar(bool in_quotes) {
+    const bool substitutes = source_[at_] == '`' || source_.substr(at_).starts_with("$(");
+    if (substitutes && read_printed(in_quotes)) return;
     if (source_[at_] == '`') return read_raw();
     const char next = at_ + 1 < source_.size() ? source_[at_ + 1] : '\0';
     if (next == '\'' && !in_quotes) return read_ansi();
@@ -254,7 +315,7 @@ class Reader {
   void read_variable(std::string_view raw, bool in_quotes) {
     std::string_view name = raw.substr(1);
     if (name.size() > 2 && name.front() == '{' && name.back() == '}') name = name.substr(1, name.size() - 2);
-    const bool simple = std::all_of(name.begin(), name.end(), is_word_char);
+    const bool simple = std::all_of(name.begin(), name.end(), is_word_char) || name == "@" || name == "*";
     if (simple && name == "IFS" && !variables_.contains(name)) {
       put(' ', in_quotes ? Mark::quoted : Mark::separator);
       reading_.disguised = true;

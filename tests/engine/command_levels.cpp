@@ -107,6 +107,23 @@ TEST_CASE("categories say what a command does") {
   check_command("python3 -c 'print(1)'", "low", "inline-code");
 }
 
+TEST_CASE("on the host the environment is a secret, in the cage it is scrubbed") {
+  const auto level = [](const char* command, Venue venue) {
+    return std::string(name_of(judge(command, venue).decision.risk.level));
+  };
+  for (const char* command :
+       {"env", "printenv", "set", "export -p", "declare -x", "env | sort", "python3 -c 'import os; print(os.environ)'",
+        "node -p process.env", "ruby -e 'p ENV.to_h'", "php -r 'print_r(getenv());'", "perl -e 'print %ENV'"}) {
+    INFO(command);
+    CHECK(level(command, Venue::host) == "medium");
+    CHECK(level(command, Venue::cage) != "medium");
+  }
+  for (const char* command : {"printenv PATH", "set -e", "env -i true", "env A=1 true", "export A=1", "declare -f"}) {
+    INFO(command);
+    CHECK(level(command, Venue::host) != "medium");
+  }
+}
+
 TEST_CASE("the score of a command follows its level") {
   CHECK(judge("ls").decision.risk.score == 0);
   CHECK(judge("make").decision.risk.score == 15);

@@ -64,7 +64,9 @@ TEST_CASE("compound commands hold their parts") {
   check_shell("while a; do b; done", "loop: <a>\nloop: <b>\n");
   check_shell("for f in x y; do b $f; done", "loop: <b> <x> <y>\n");
   check_shell("case $x in a) b;; *) c;; esac", "condition: <b>\ncondition: <c>\n");
-  check_shell("f() { a; }; f", "function: <a>\n<f>\n");
+  check_shell("f() { a; }; f", "function: <a>\n<f>\nwrapped: <a> in 1\n");
+  check_shell("f() { a \"$1\" $2; }; f x y", "function: <a> ?$1? ?$2?\n<f> <x> <y>\nwrapped: <a> <x> <y> in 1\n");
+  check_shell("f() { f; }; f", "function: <f>\nwrapped: <f> in 0\n<f>\nwrapped: <f> in 2\n");
   check_shell("(a; b)", "subshell: <a>\nsubshell: <b>\n");
   check_shell("{ a; b; }", "<a>\n<b>\n");
   CHECK(parse_shell("f() { a; }").functions == std::vector<std::string>{"f"});
