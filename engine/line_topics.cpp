@@ -36,10 +36,12 @@ NeedleIndex index_of_topics() {
                             "scs",
                             "#pragma"});
   add(Topic::hash_or_random, {"md5", "sha1", "sha-1", "rand", "uniqid", "sha2", "sha5", "sha3"});
-  add(Topic::socket, {"socket", ".connect", "net.", "tcpstream", "tcpclient", "fsockopen", "create_connection"});
-  add(Topic::shell, {"sh\"", "sh'", "sh -i", "\"cmd", "'cmd", "powershell", "pty.", "execl"});
+  add(Topic::socket, {"socket", ".connect", "net.", "tcpstream", "tcpclient", "fsockopen", "create_connection",
+                      "sockaddr_in", "gen_tcp"});
+  add(Topic::shell, {"sh\"", "sh'", "sh -i", "\"cmd", "'cmd", "powershell", "pty.", "execl", "bin/sh", "bin/bash",
+                     "iex", "invoke-expr", "popen(", "os.execute"});
   add(Topic::wiring, {"dup2", "fileno", "stdin", "stdout", "stderr", ".pipe", "stdio", "inputstream", "outputstream",
-                      "redirectstandard", "raw_fd", "hstd", ">& std", ">&std"});
+                      "redirectstandard", "raw_fd", "hstd", ">& std", ">&std", "=>", "getstream", "send("});
   add(Topic::download, {"curl", "wget", "urlretrieve", "download", "bitstransfer", "webrequest", "iwr", "irm", "http",
                         "requests.get", "urlopen", "reqwest", "fetch", "aria2c"});
   add(Topic::run_of_file, {"chmod", "set_mode", "sh ", "./", "start-process", "exec", "spec_from_file"});
@@ -79,8 +81,9 @@ NeedleIndex index_of_topics() {
        "replace",    "trim",        "--",         "timeout",     "deadline",  "redact",    "mask",      "sensitive",
        "normali",    "traversal",   "inspect",    "hasown",      "%q"});
   add(Topic::constant, {"true", "nil", "none", "null", "ok(", "next(", "resolve", "return", "pass"});
-  add(Topic::condition, {"if", "unless", "while", "for", "return", "assert", "guard", "when", "require", "&&", "||",
-                         "?", "==", "!=", "ensure", "check", "bug_on", "warn_on", "precond"});
+  add(Topic::condition, {"if",      "unless", "while", "for",     "return",  "assert", "guard",  "when",   "require",
+                         "&&",      "||",     "?",     "==",      "!=",      "ensure", "check",  "bug_on", "warn_on",
+                         "precond", "throw",  "raise", "notnull", "nonnull", "ok_or",  "orfail", "or_404"});
   add(Topic::assertion, {"assert", "expect", "require", "t.", "should", "check", "verify", "raises", "ok", "is", "test",
                          "it", "specify", "scenario", "fact", "theory", ".to."});
   add(Topic::test_mark,

@@ -39,7 +39,7 @@ bool looks_like_version(std::string_view spec) {
 
 std::optional<Entry> read_package_json(std::string_view line, Section& section) {
   static const LazyRegex header(R"re("([\w-]+)"\s*:\s*\{)re");
-  static const LazyRegex pair(R"re(^\s*"((?:@[\w.~-]+/)?[\w.~-]+)"\s*:\s*"([^"]*)")re");
+  static const LazyRegex pair(R"re(^\s*"((?:@?[\w.~-]+/)?[\w.~-]+)"\s*:\s*"([^"]*)")re");
   const std::string_view key = header.capture(line);
   if (!key.empty()) {
     section = key.ends_with("ependencies") || key == "overrides" || key == "resolutions" || key == "require" ||
@@ -76,7 +76,7 @@ std::optional<Entry> read_requirements(std::string_view line, Section&) {
 
 bool is_dependency_table(std::string_view table) {
   static const LazyRegex regex(
-      R"re((?:^|\.)(?:dev-|build-|optional-|workspace\.)?dependencies(?:\.|$)|^packages$|^dev-packages$|^dependency-groups$|^tool\.poetry\.group\.\w+\.dependencies|^build-system$|^patch\.|^versions$|^libraries$)re");
+      R"re((?:^|\.)(?:dev-|build-|optional-|workspace\.)?dependencies(?:\.|$)|^packages$|^dev-packages$|^dependency-groups$|^tool\.poetry\.group\.\w+\.dependencies|^tool\.uv\.sources$|^build-system$|^patch\.|^versions$|^libraries$)re");
   return regex.matches(table);
 }
 
@@ -177,7 +177,7 @@ std::optional<Entry> read_setup_py(std::string_view line, Section& section) {
 
 LineReader reader_for(std::string_view name) {
   if (name == "package.json" || name == "composer.json") return read_package_json;
-  if (name.ends_with(".txt")) return read_requirements;
+  if (name.ends_with(".txt") || name.ends_with(".in")) return read_requirements;
   if (name == "cargo.toml") return read_cargo;
   if (name == "pyproject.toml" || name == "pipfile" || name == "libs.versions.toml") return read_pyproject;
   if (name == "go.mod") return read_go_mod;

@@ -125,6 +125,14 @@ bool has_any_component(std::string_view path, std::initializer_list<std::string_
   return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return has_component(path, name); });
 }
 
+/// `requirements.txt`, `requirements-dev.txt`, `requirements/base.txt`.
+bool lists_requirements(std::string_view path) {
+  const std::string_view name = base_name(path);
+  if (!ends_in_any(name, {".txt", ".in"})) return false;
+  return name.starts_with("requirements") || name.starts_with("constraints") ||
+         ends_in_any(name, {"requirements.txt", "requirements.in"}) || has_component(path, "requirements");
+}
+
 Language language_of_name(std::string_view name) {
   if (name.starts_with("dockerfile") || name.ends_with(".dockerfile") || name.starts_with("containerfile")) {
     return Language::dockerfile;
@@ -140,7 +148,6 @@ Language language_of_name(std::string_view name) {
   if (is_any(name, {".npmrc", ".pypirc", ".netrc", ".gitconfig", ".gitmodules", "pipfile", "pip.conf"})) {
     return Language::ini;
   }
-  if (name.starts_with("requirements") && name.ends_with(".txt")) return Language::ini;
   if (is_any(name, {"go.mod", "go.sum"})) return Language::other;
   if (is_any(name, {"license", "readme", "changelog", "notice", "authors", "copying", "contributing"})) {
     return Language::prose;
@@ -150,6 +157,7 @@ Language language_of_name(std::string_view name) {
 
 Language language_of(std::string_view lower) {
   const std::string_view name = base_name(lower);
+  if (lists_requirements(lower)) return Language::ini;
   const Language by_name = language_of_name(name);
   if (by_name != Language::other) return by_name;
   const std::size_t dot = name.rfind('.');
@@ -187,8 +195,10 @@ bool is_lockfile(std::string_view name) {
                        "flake.lock",         "gradle.lockfile"});
 }
 
-bool is_manifest(std::string_view name) {
-  return is_any(name, {"package.json",
+bool is_manifest(std::string_view path) {
+  const std::string_view name = base_name(path);
+  return lists_requirements(path) ||
+         is_any(name, {"package.json",
                        "cargo.toml",
                        "pyproject.toml",
                        "setup.py",
@@ -208,7 +218,6 @@ bool is_manifest(std::string_view name) {
                        "environment.yml",
                        "libs.versions.toml",
                        "deno.json"}) ||
-         (name.starts_with("requirements") && name.ends_with(".txt")) || name == "constraints.txt" ||
          ends_in_any(name, {".csproj", ".gemspec"});
 }
 
@@ -260,7 +269,7 @@ FileRoles roles_of(std::string_view path, Language language) {
   if ((mask & (Language::yaml | Language::json | Language::hcl)) != 0) roles |= kInfra;
   if ((mask & (Language::yaml | Language::dockerfile)) != 0 || name.starts_with("docker-compose")) roles |= kContainer;
   if (is_workflow(path)) roles |= kWorkflow | kScript | kConfig;
-  if (is_manifest(name)) roles |= kManifest | kScript | kConfig;
+  if (is_manifest(path)) roles |= kManifest | kScript | kConfig;
   if (is_lockfile(name)) roles = kLockfile;
   if (is_test(path)) roles |= kTest;
   if (is_generated(path)) roles |= kGenerated;

@@ -22,13 +22,58 @@ std::size_t shown_prefix(const SecretMatch& match, std::size_t size) {
   return free_value || size < 16 ? 0 : 4;
 }
 
+/// A terminal's text without what moves or colours it, and where each byte came from.
+struct PlainText {
+  std::string text;
+  std::vector<std::size_t> origins;  // empty: the text has no controls, and is itself
+
+  std::string_view view(std::string_view whole) const { return origins.empty() ? whole : std::string_view(text); }
+  std::size_t origin(std::size_t at) const { return origins.empty() ? at : origins[at]; }
+};
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && c != '\n' && c != '\t' && c != '\r') || byte == 0x7f;
+}
+
+/// The length of the escape sequence at `at` (ECMA-48). Of an operating-system command only the frame: its text, such
+/// as the address of a link, is text.
+std::size_t escape_length(std::string_view text, std::size_t at) {
+  std::size_t end = at + 1;
+  const auto in = [&](char from, char to) { return end < text.size() && text[end] >= from && text[end] <= to; };
+  if (text[at] != '\x1b' || end >= text.size()) return 1;
+  if (text[end] == ']') return 2;
+  if (text[end] == '[') {
+    ++end;
+    while (in('0', '?')) ++end;
+  }
+  while (in(' ', '/')) ++end;
+  return in('@', '~') || in('0', '?') ? end + 1 - at : end - at;
+}
+
+PlainText without_controls(std::string_view text) {
+  PlainText plain;
+  if (std::none_of(text.begin(), text.end(), is_control)) return plain;
+  for (std::size_t at = 0; at < text.size();) {
+    if (is_control(text[at])) {
+      at += escape_length(text, at);
+      continue;
+    }
+    plain.text += text[at];
+    plain.origins.push_back(at++);
+  }
+  return plain;
+}
+
 /// A line that can stand between the BEGIN and END of a key: base64, a header, nothing; perhaps numbered, indented,
 /// quoted, or marked by a diff.
-bool is_key_body(std::string_view line) {
+bool is_key_body(std::string_view coloured) {
   static constexpr std::string_view kHeaders[] = {
       "Proc-Type:",    "DEK-Info:",      "Comment:",     "Version:",        "Encryption:",
       "Public-Lines:", "Private-Lines:", "Private-MAC:", "Key-Derivation:", "Argon2-"};
   constexpr std::string_view kAround = " \t\r\"',+|>\\";
+  const PlainText plain = without_controls(coloured);
+  std::string_view line = plain.view(coloured);
   while (line.ends_with("\\n") || line.ends_with("\\r")) line.remove_suffix(2);
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
@@ -95,8 +140,9 @@ const LineMatcher& instruction_matcher() {
 }
 
 void scan_line(std::string_view text, std::uint32_t number, std::vector<Signal>& out) {
-  for (const SecretMatch& match : find_secrets(text, BareValues::count)) {
-    add_signal(out, "secret-literal", number, describe_secret(text, match) + " in the output");
+  const PlainText plain = without_controls(text);
+  for (const SecretMatch& match : find_secrets(plain.view(text), BareValues::count)) {
+    add_signal(out, "secret-literal", number, describe_secret(plain.view(text), match) + " in the output");
   }
   if (const auto hidden = find_hidden_characters(text, HiddenText::in_prose))
     add_signal(out, "hidden-unicode", number, *hidden);
@@ -124,6 +170,7 @@ std::string wrapped(std::string_view first, std::string_view second) {
 }  // namespace
 
 std::string redact_piece(std::string_view text, bool& in_key) {
+  const PlainText plain = without_controls(text);
   std::string out;
   std::size_t copied = 0;
   if (in_key) {
@@ -133,7 +180,10 @@ std::string redact_piece(std::string_view text, bool& in_key) {
     copied = end.at;
     in_key = end.open;
   }
-  for (const SecretMatch& match : find_secrets(text, BareValues::count)) {
+  for (const SecretMatch& found : find_secrets(plain.view(text), BareValues::count)) {
+    SecretMatch match = found;
+    match.begin = plain.origin(found.begin);
+    match.end = plain.origin(found.end - 1) + 1;
     if (match.begin < copied) continue;
     out += text.substr(copied, match.begin - copied);
     if (match.kind == "private key" || match.kind == "PuTTY private key") {
@@ -145,7 +195,7 @@ std::string redact_piece(std::string_view text, bool& in_key) {
       in_key = end.open;
       continue;
     }
-    out += text.substr(match.begin, shown_prefix(match, match.end - match.begin));
+    out += plain.view(text).substr(found.begin, shown_prefix(found, found.end - found.begin));
     out += "…[redacted]";
     copied = match.end;
   }

@@ -132,10 +132,62 @@ void find_manifest_changes(const FileView& file, const HunkView& hunk, Findings&
   }
 }
 
+/// Which lines of a manifest say where packages come from, where only the lines above them tell.
+class SourceContext {
+ public:
+  explicit SourceContext(std::string_view name)
+      : xml_(name == "pom.xml"), json_(name == "composer.json"), toml_(name.ends_with(".toml") || name == "pipfile") {}
+
+  /// Reads the next line of the new side; true if it gives the address of a source.
+  bool names_source(std::string_view text) {
+    if (xml_) return in_xml(text);
+    if (json_) return in_composer(text);
+    return toml_ && in_toml(text);
+  }
+
+ private:
+  bool in_xml(std::string_view text) {
+    static const LazyRegex open(R"re(<(?:repository|pluginRepository|mirror)>)re");
+    static const LazyRegex close(R"re(</(?:repository|pluginRepository|mirror)>|<(?:distributionManagement|scm)>)re");
+    static const LazyRegex url(R"re(<url>\s*https?:)re");
+    if (text.find("<distributionManagement>") != std::string_view::npos) publishes_ = true;
+    if (text.find("</distributionManagement>") != std::string_view::npos) publishes_ = false;
+    if (open.matches(text)) inside_ = true;
+    const bool found = inside_ && !publishes_ && url.matches(text);
+    if (close.matches(text)) inside_ = false;
+    return found;
+  }
+
+  bool in_composer(std::string_view text) {
+    static const LazyRegex open(R"re("repositories"\s*:)re");
+    static const LazyRegex url(R"re("url"\s*:\s*"(?:https?:|git|ssh:|file:|/|\.\./|[\w.-]+@))re");
+    static const LazyRegex typed(R"re("type"\s*:\s*"(?:vcs|git|github|gitlab|svn|hg|composer|package|artifact)")re");
+    if (open.matches(text)) inside_ = true;
+    if (text.starts_with("    ]") || text.starts_with("    }") || text.starts_with("  ]")) inside_ = false;
+    const bool found = url.matches(text) && (inside_ || typed_ || typed.matches(text));
+    typed_ = typed.matches(text) || (typed_ && text.find('}') == std::string_view::npos);
+    return found;
+  }
+
+  bool in_toml(std::string_view text) {
+    static const LazyRegex table(R"re(^\s*\[+\s*([^\]]+?)\s*\]+)re");
+    static const LazyRegex source(
+        R"re(^(?:tool\.(?:poetry|pdm)\.source|source(?:\..*)?|tool\.uv\.(?:index|pip)|registries\..*|registry)$)re");
+    static const LazyRegex url(
+        R"re(^\s*(?:url|index|index-url|registry|default)\s*=\s*["'](?:sparse\+)?(?:https?:|git))re");
+    const std::string_view name = table.capture(text);
+    if (!name.empty()) inside_ = source.matches(name);
+    return inside_ && url.matches(text);
+  }
+
+  bool xml_, json_, toml_;
+  bool inside_ = false, publishes_ = false, typed_ = false;
+};
+
 /// Redirections that no dependency line shows: other registries, replacements, direct URLs.
 void find_redirections(const FileView& file, const HunkView& hunk, Findings& findings) {
   static const LazyRegex redirect(
-      R"re(^\s*replace\s+\S+.*=>|^\s+[^\s"':]+\s+(?:v\S+\s+)?=>\s+\S+|^\s*\[patch\.|^\s*(?:--)?(?:extra-)?index-url\s*[= ]\s*\S+|^\s*--find-links\s|^\s*-f\s+https?:|\bextra-index-url\s*=|^\s*source\s+["']http|^\s*\[\[(?:tool\.poetry\.)?source\]\]|^\s*(?:@[\w-]+:)?registry\s*=\s*\S+|^\s*npmRegistryServer\s*:|^\s*replace-with\s*=|\bdependency_links\b|\bmaven\s*\{\s*url|^\s*<url>https?:)re");
+      R"re(^\s*replace\s+\S+.*=>|^\s+[^\s"':]+\s+(?:v\S+\s+)?=>\s+\S+|^\s*\[patch\.|^\s*(?:--)?(?:extra-)?index-url\s*[= ]\s*\S+|^\s*--find-links\s|^\s*-[fi]\s+https?:|\bextra-index-url\s*=|^\s*source\s+["']http|^\s*\[\[(?:tool\.poetry\.)?source\]\]|^\s*(?:@[\w-]+:)?registry\s*=\s*\S+|^\s*npmRegistryServer\s*:|^\s*replace-with\s*=|\bdependency_links\b|\bmaven\s*\{\s*url|^\s*<url>https?:)re");
   static const LazyRegex official(
       R"re(registry\.npmjs\.org|registry\.yarnpkg\.com|pypi\.org|files\.pythonhosted\.org|crates\.io|rubygems\.org|repo1?\.maven\.(?:apache\.)?org|repo\.maven\.apache\.org|proxy\.golang\.org|api\.nuget\.org|packagist\.org|plugins\.gradle\.org)re");
   static const LazyRegex fallback(R"re(extra-index-url)re");
@@ -145,9 +197,11 @@ void find_redirections(const FileView& file, const HunkView& hunk, Findings& fin
                         file.facts.lower.find(".cargo/config") != std::string::npos || name == "nuget.config" ||
                         name == "settings.gradle" || name == "bunfig.toml";
   if (!settings && !file.facts.has(kManifest)) return;
-  if (name == "pom.xml" && !settings) return;
+  SourceContext around(name);
   for (const DiffLine& line : hunk.lines()) {
-    if (line.kind != LineKind::added || !redirect.matches(line.text)) continue;
+    if (line.kind == LineKind::removed) continue;
+    const bool inside = around.names_source(line.text);
+    if (line.kind != LineKind::added || !(inside || (name != "pom.xml" && redirect.matches(line.text)))) continue;
     if (official.matches(line.text) && !fallback.matches(line.text)) continue;
     // `[[source]]` and `[patch…` open a table; its own lines say the rest.
     findings.add(file, {.rule = "dependency-suspicious",

@@ -10,7 +10,7 @@ constexpr LinePattern kInfraPatterns[] = {
     // A container that reaches its host.
     {"container-privilege",
      {"privileged", "allowprivilegeescalation"},
-     R"re(^\s*-?\s*["']?privileged["']?\s*[:=]\s*["']?true|^\s*["']?allowPrivilegeEscalation["']?\s*[:=]\s*["']?true|--privileged(?:[\s"'=]|$))re",
+     R"re((?:^\s*-?\s*|[{,]\s*)["']?privileged["']?\s*[:=]\s*["']?true|(?:^\s*|[{,]\s*)["']?allowPrivilegeEscalation["']?\s*[:=]\s*["']?true|--privileged(?:[\s"'=]|$))re",
      Where::text,
      kAnyLanguage,
      kInfraText},

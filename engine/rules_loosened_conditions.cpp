@@ -12,8 +12,8 @@
 // A protection can stay in its place and hold less: a removed line and an added one that differ in one spot are
 // compared there.
 //   1. a condition has one term fewer, or one more that lets in;
-//   2. a pattern loses an anchor, or a class of characters becomes "anything";
-//   3. a limit is raised by an order of magnitude, or to no limit at all;
+//   2. a pattern loses an anchor (alone or as an item of a list), or a class of characters becomes "anything";
+//   3. a limit is raised by an order of magnitude, or to no limit at all, or a bound moves by a step;
 //   4. an argument list becomes one text for a shell.
 
 namespace escrow::engine {
@@ -263,6 +263,41 @@ void find_looser_pattern(const FileView& file, const HunkView& hunk, std::size_t
     report("the pattern now lets any character through");
 }
 
+/// `/^https:\/\/app\.example$/,` or `r"^https://app",` on a line of its own: the pattern without its quotes.
+std::string_view listed_pattern(std::string_view line) {
+  static const LazyRegex regex(R"re(^\s*(?:-\s+)?(?:[rb]{0,2}["'`](.*)["'`]|/(.*)/[a-z]*)\s*,?\s*$)re");
+  re2::StringPiece groups[3];
+  if (!regex.compiled().Match(re2::StringPiece(line.data(), line.size()), 0, line.size(), re2::RE2::UNANCHORED, groups,
+                              3))
+    return {};
+  const re2::StringPiece& found = groups[1].data() != nullptr ? groups[1] : groups[2];
+  return {found.data(), found.size()};
+}
+
+/// The list that the line stands in says what may pass: its name is above, or in the hunk's heading.
+bool is_in_allow_list(const HunkView& hunk, std::size_t index) {
+  static const LazyRegex name(
+      R"re((?i)(?:allow|permit|trust|accept|valid|safe|white|origin|redirect|host|pattern|domain|regex)\w*["']?\s*(?::[^=]*)?(?::|=>?|\()\s*(?:new\s+\w+\s*\()?\s*[\[{(]?\s*$)re");
+  constexpr std::size_t kFarthest = 12;  // lines
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < kFarthest; ++seen) {
+    if (hunk.lines()[i].kind != LineKind::removed && name.matches(hunk.lines()[i].text)) return true;
+  }
+  return name.matches(hunk.hunk().section);
+}
+
+void find_looser_list_item(const FileView& file, const HunkView& hunk, std::size_t added, const Edit& edit,
+                           Findings& findings) {
+  const std::string_view before = listed_pattern(edit.before), now = listed_pattern(edit.now);
+  if (before.empty() || now.empty()) return;
+  // An anchor stands at an end of the text; the quotes that count_anchors looks for are cut off here.
+  const auto pinned = [](std::string_view text) { return int{text.front() == '^'} + int{text.back() == '$'}; };
+  if (pinned(before) <= pinned(now) || !is_in_allow_list(hunk, added)) return;
+  if (without_anchors(before).find(without_anchors(now)) == std::string::npos) return;
+  findings.add(file, {.rule = "validation-removed",
+                      .line = hunk.lines()[added].new_line,
+                      .message = "a pattern of the list no longer covers the whole text"});
+}
+
 // --- 3. Limits
 // -----------------------------------------------------------------------------------------------------------
 
@@ -339,6 +374,24 @@ void find_raised_limit(const FileView& file, const HunkView& hunk, std::size_t a
                       .message = std::string(message)});
 }
 
+/// `if (n < kHeader)` that becomes `if (n < kHeader - 1)`: the bound moved, and the check refuses less.
+void find_shifted_bound(const FileView& file, const HunkView& hunk, std::size_t added, const Edit& edit,
+                        Findings& findings) {
+  static const LazyRegex step(R"re(^\s*[-+]\s*\d+\s*$)re");
+  static const LazyRegex bound(R"re(([<>])=?\s*[\w.>()\[\]-]*[\w)\]]\s*$)re");
+  const bool grew = edit.was.empty() && step.matches(edit.is), shrank = edit.is.empty() && step.matches(edit.was);
+  if ((!grew && !shrank) || !denies_soon(hunk, added, LineKind::removed)) return;
+  const std::string_view side = bound.capture(edit.prefix);
+  if (side.empty()) return;
+  const bool plus = trimmed(grew ? edit.is : edit.was).front() == '+';
+  const bool higher = plus == grew;
+  if ((side == ">") != higher) return;
+  findings.add(file, {.rule = "validation-removed",
+                      .line = hunk.lines()[added].new_line,
+                      .weight = kDoubtful,
+                      .message = "the bound moved, and lets more through"});
+}
+
 // --- 4. Argument lists
 // --------------------------------------------------------------------------------------------------
 
@@ -383,8 +436,10 @@ void compare_conditions(const FileView& file, const HunkView& hunk, std::size_t 
   find_joined_arguments(file, hunk, added, edit, findings);
   const bool is_test = file.facts.has(kTest);
   if (!is_test) find_looser_pattern(file, hunk, added, edit, findings);
+  if (!is_test) find_looser_list_item(file, hunk, added, edit, findings);
   if (!is_small(edit)) return;
   if (is_condition(before)) find_changed_terms(file, hunk, added, edit, findings);
+  if (!is_test && is_condition(before)) find_shifted_bound(file, hunk, added, edit, findings);
   if (!is_test) find_raised_limit(file, hunk, added, edit, findings);
 }
 

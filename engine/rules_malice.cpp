@@ -17,179 +17,184 @@ namespace {
 constexpr FileRoles kMaliceText = kSource | kConfig | kScript | kWorkflow | kContainer | kAgent | kManifest;
 
 constexpr LinePattern
-    kMalicePatterns
-        [] =
-            {
-                // Downloaded text that is executed.
-                {"remote-script",
-                 {"curl", "wget", "fetch", "http", "aria2c"},
-                 R"re(\b(?:curl|wget|fetch|aria2c|http)\b[^|;]*\|\s*(?:tee\s+\S+\s*\|\s*)?(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+(?:\S+=\S+\s+)*)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k|a)?sh|python[\d.]*|perl|ruby|node|php|pwsh|bun|deno)\b)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"remote-script",
-                 {"curl", "wget"},
-                 R"re((?:\b(?:ba|z|da)?sh|\bsource|(?:^|\s)\.|\bpython[\d.]*|\bnode|\bruby|\bperl)\s+(?:-\S+\s+)*<\(\s*(?:curl|wget)\b|\b(?:(?:ba|z|da)?sh\s+-l?c|eval|python[\d.]*\s+-c)\s+["']?(?:\$\(|`)\s*(?:curl|wget)\b)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"remote-script",
-                 {"curl", "wget"},
-                 R"re(\b(?:curl|wget)\b[^;&|]*(?:&&|;)\s*(?:sudo\s+)?(?:chmod\s+(?:\+x|[0-7]*[157][0-7]*|a\+x|u\+x|755|777)\s+\S+\s*(?:&&|;)|(?:ba|z|da)?sh\s+\S|\./\S|python[\d.]*\s+\S|source\s|\.\s|/tmp/\S))re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"remote-script",
-                 {"downloadstring", "invoke-restmethod", "invoke-webrequest", "irm", "iwr", "start-bitstransfer",
-                  "downloadfile"},
-                 R"re((?i)(?:\biex\b|\bInvoke-Expression\b).*(?:DownloadString|Invoke-RestMethod|Invoke-WebRequest|\birm\b|\biwr\b|Net\.WebClient)|(?:DownloadString\s*\([^)]*\)|\b(?:irm|iwr|Invoke-RestMethod|Invoke-WebRequest)\b[^|;]*)\s*\|\s*(?:iex|Invoke-Expression)\b)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"remote-script",
-                 {"exec(", "eval("},
-                 R"re(\b(?:exec|eval)\s*\(\s*(?:compile\s*\(\s*)?(?:requests|urllib|urlopen|httpx|urllib2|urllib\.request)[\w.]*\s*[.(])re",
-                 Where::code,
-                 bit(Language::python),
-                 kSource},
-                {"remote-script",
-                 {"eval(", "function("},
-                 R"re(\b(?:eval|Function)\s*\(\s*(?:await\s*\(?\s*)+(?:fetch|axios|got)\b|\bthen\s*\(\s*eval\s*\)|\.then\(\s*\(?(\w+)\)?\s*=>\s*(?:eval|new\s+Function)\s*\()re",
-                 Where::code,
-                 bit(Language::javascript),
-                 kSource},
-                {"remote-script",
-                 {"eval", "include"},
-                 R"re(\b(?:eval|include|require|assert)\s*\(?\s*(?:["']\?>["']\s*\.\s*)?(?:file_get_contents\s*\(\s*)?["']https?://|\beval\s*\(\s*file_get_contents)re",
-                 Where::code,
-                 bit(Language::php),
-                 kSource},
-                {"remote-script",
-                 {"uri.open", "open(", "net::http"},
-                 R"re(\b(?:eval|instance_eval|system|exec)\b[\s(]+(?:URI\.open|URI\.parse|Net::HTTP|open\s*\(\s*["']https?:))re",
-                 Where::code,
-                 bit(Language::ruby),
-                 kSource},
-                {"remote-script",
-                 {"deno run", "npx http", "go run http", "bun run http", "python -m http", "pip install http", "mshta",
-                  "regsvr32", "certutil"},
-                 R"re(\b(?:deno|bun)\s+run\s+(?:-\S+\s+)*https?://|\bmshta\s+https?:|\bregsvr32\s.*https?:|\bcertutil\s.*-urlcache)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
+    kMalicePatterns[] =
+        {
+            // Downloaded text that is executed.
+            {"remote-script",
+             {"curl", "wget", "fetch", "http", "aria2c"},
+             R"re(\b(?:curl|wget|fetch|aria2c|http)\b[^|;]*\|\s*(?:tee\s+\S+\s*\|\s*)?(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+(?:\S+=\S+\s+)*)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k|a)?sh|python[\d.]*|perl|ruby|node|php|pwsh|bun|deno)\b)re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"remote-script",
+             {"curl", "wget"},
+             R"re((?:\b(?:ba|z|da)?sh|\bsource|(?:^|\s)\.|\bpython[\d.]*|\bnode|\bruby|\bperl)\s+(?:-\S+\s+)*<\(\s*(?:curl|wget)\b|\b(?:(?:ba|z|da)?sh\s+-l?c|eval|python[\d.]*\s+-c)\s+["']?(?:\$\(|`)\s*(?:curl|wget)\b)re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"remote-script",
+             {"curl", "wget"},
+             R"re(\b(?:curl|wget)\b[^;&|]*(?:&&|;)\s*(?:sudo\s+)?(?:chmod\s+(?:\+x|[0-7]*[157][0-7]*|a\+x|u\+x|755|777)\s+\S+\s*(?:&&|;)|(?:ba|z|da)?sh\s+\S|\./\S|python[\d.]*\s+\S|source\s|\.\s|/tmp/\S))re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"remote-script",
+             {"downloadstring", "invoke-restmethod", "invoke-webrequest", "irm", "iwr", "start-bitstransfer",
+              "downloadfile"},
+             R"re((?i)(?:\biex\b|\bInvoke-Expression\b).*(?:DownloadString|Invoke-RestMethod|Invoke-WebRequest|\birm\b|\biwr\b|Net\.WebClient)|(?:DownloadString\s*\([^)]*\)|\b(?:irm|iwr|Invoke-RestMethod|Invoke-WebRequest)\b[^|;]*)\s*\|\s*(?:iex|Invoke-Expression)\b)re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"remote-script",
+             {"exec(", "eval("},
+             R"re(\b(?:exec|eval)\s*\(\s*(?:compile\s*\(\s*)?(?:requests|urllib|urlopen|httpx|urllib2|urllib\.request)[\w.]*\s*[.(])re",
+             Where::code,
+             bit(Language::python),
+             kSource},
+            {"remote-script",
+             {"eval(", "function("},
+             R"re(\b(?:eval|Function)\s*\(\s*(?:await\s*\(?\s*)+(?:fetch|axios|got)\b|\bthen\s*\(\s*eval\s*\)|\.then\(\s*\(?(\w+)\)?\s*=>\s*(?:eval|new\s+Function)\s*\()re",
+             Where::code,
+             bit(Language::javascript),
+             kSource},
+            {"remote-script",
+             {"eval", "include"},
+             R"re(\b(?:eval|include|require|assert)\s*\(?\s*(?:["']\?>["']\s*\.\s*)?(?:file_get_contents\s*\(\s*)?["']https?://|\beval\s*\(\s*file_get_contents)re",
+             Where::code,
+             bit(Language::php),
+             kSource},
+            {"remote-script",
+             {"uri.open", "open(", "net::http"},
+             R"re(\b(?:eval|instance_eval|system|exec)\b[\s(]+(?:URI\.open|URI\.parse|Net::HTTP|open\s*\(\s*["']https?:))re",
+             Where::code,
+             bit(Language::ruby),
+             kSource},
+            {"remote-script",
+             {"deno run", "npx http", "go run http", "bun run http", "python -m http", "pip install http", "mshta",
+              "regsvr32", "certutil"},
+             R"re(\b(?:deno|bun)\s+run\s+(?:-\S+\s+)*https?://|\bmshta\s+https?:|\bregsvr32\s.*https?:|\bcertutil\s.*-urlcache)re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
 
-                // A shell for the network.
-                {"reverse-shell",
-                 {"/dev/tcp/", "/dev/udp/"},
-                 R"re(/dev/(?:tcp|udp)/)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"reverse-shell",
-                 {"nc ", "ncat", "netcat", "nc.exe", "socat"},
-                 R"re(\b(?:nc|ncat|netcat|nc\.traditional|nc\.exe)\s+[^;&|]*(?:-[a-z]*[ec]\s*["']?(?:/bin/|cmd|powershell|bash|sh)\S*|--(?:exec|sh-exec)\b)|\bsocat\b[^;&|]*\b(?:EXEC|exec|SYSTEM|system):)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"reverse-shell",
-                 {"mkfifo", "mknod"},
-                 R"re(\bmk(?:fifo|nod)\b.*\b(?:sh|bash)\b.*\b(?:nc|ncat|netcat|openssl|telnet)\b)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"reverse-shell",
-                 {"bash -i", "sh -i", "zsh -i"},
-                 R"re(\b(?:ba|z)?sh\s+-i\s*(?:>|<|[0-9]>)?\s*&?\s*>?&?\s*/dev/|\b(?:ba|z)?sh\s+-i\s+.*(?:\bnc\b|>&\s*\d))re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"reverse-shell",
-                 {"fsockopen", "tcpsocket", "io.popen"},
-                 R"re(\bfsockopen\s*\(.*\b(?:exec|shell_exec|proc_open|system)\s*\(|\bTCPSocket\.(?:new|open)\b.*\b(?:exec|popen|spawn)\b)re",
-                 Where::any,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"reverse-shell",
-                 {"socket", "perl"},
-                 R"re(\bperl\s+-\S*e\b.*\bsocket\s*\(.*\bexec\b|\bpython[\d.]*\s+-c\b.*\bsocket\b.*(?:\bdup2\b|\bpty\b|subprocess))re",
-                 Where::any,
-                 kAnyLanguage,
-                 kMaliceText},
+            // A shell for the network.
+            {"reverse-shell",
+             {"/dev/tcp/", "/dev/udp/"},
+             R"re(/dev/(?:tcp|udp)/)re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"reverse-shell",
+             {"nc ", "ncat", "netcat", "nc.exe", "socat"},
+             R"re(\b(?:nc|ncat|netcat|nc\.traditional|nc\.exe)\s+[^;&|]*(?:-[a-z]*[ec]\s*["']?(?:/bin/|cmd|powershell|bash|sh)\S*|--(?:exec|sh-exec)\b)|\bsocat\b[^;&|]*\b(?:EXEC|exec|SYSTEM|system):)re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"reverse-shell",
+             {"/inet/tcp/", "/inet/udp/", "telnet", "s_client", "xterm"},
+             R"re(/inet/(?:tcp|udp)/\d*/[^/\s"']+/\d|\btelnet\s[^|;]*\|\s*(?:/bin/)?(?:ba|z|da)?sh\b|(?:/bin/)?(?:ba|z|da)?sh\b[^|;]*\|\s*(?:telnet|openssl\s+s_client)\s|\bxterm\s+(?:-\w+\s+)*-display\s+[\w.-]+:\d)re",
+             Where::any,
+             kAnyLanguage,
+             kMaliceText},
+            {"reverse-shell",
+             {"mkfifo", "mknod"},
+             R"re(\bmk(?:fifo|nod)\b.*\b(?:sh|bash)\b.*\b(?:nc|ncat|netcat|openssl|telnet)\b)re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"reverse-shell",
+             {"bash -i", "sh -i", "zsh -i"},
+             R"re(\b(?:ba|z)?sh\s+-i\s*(?:>|<|[0-9]>)?\s*&?\s*>?&?\s*/dev/|\b(?:ba|z)?sh\s+-i\s+.*(?:\bnc\b|>&\s*\d))re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"reverse-shell",
+             {"fsockopen", "tcpsocket", "io.popen"},
+             R"re(\bfsockopen\s*\(.*\b(?:exec|shell_exec|proc_open|system)\s*\(|\bTCPSocket\.(?:new|open)\b.*\b(?:exec|popen|spawn)\b)re",
+             Where::any,
+             kAnyLanguage,
+             kMaliceText},
+            {"reverse-shell",
+             {"socket", "perl"},
+             R"re(\bperl\s+-\S*e\b.*\bsocket\s*\(.*\bexec\b|\bpython[\d.]*\s+-c\b.*\bsocket\b.*(?:\bdup2\b|\bpty\b|subprocess))re",
+             Where::any,
+             kAnyLanguage,
+             kMaliceText},
 
-                // Decoded and executed.
-                {"obfuscated-payload",
-                 {"eval", "exec", "function", "assert", "loads"},
-                 R"re(\b(?:eval|exec|execScript|Function|assert|setTimeout|instance_eval|class_eval|loadstring|marshal\.loads)\s*\(\s*(?:\w+\s*\(\s*)?[^;]{0,80}(?:\bb64decode|base64\.\w*decode|base64_decode|\batob\s*\(|fromCharCode|unhexlify|bytes\.fromhex|codecs\.decode|zlib\.decompress|gzip\.decompress|gzinflate|gzuncompress|str_rot13|rot13|hex2bin|Buffer\.from\s*\([^)]*(?:base64|hex)|Base64\.(?:decode64|strict_decode64|getDecoder)|\.pack\(|unescape\s*\(|decodeURIComponent\s*\(|["'`]{2}\.join|\bchr\s*\(|map\(\s*chr|\bbyte(?:s|array)\s*\(\s*\[\s*\d))re",
-                 Where::code,
-                 kAnyLanguage,
-                 kSource},
-                {"obfuscated-payload",
-                 {"base64", "xxd", "openssl", "gunzip", "rev"},
-                 R"re((?:\bbase64\s+(?:-d|--decode|-D)\b|\bxxd\s+-r\b|\bopenssl\s+(?:enc|base64)\s[^|]*-d\b)[^|]*\|\s*(?:gunzip\s*(?:-c)?\s*\|\s*)?(?:sudo\s+)?(?:(?:ba|z|da)?sh|python[\d.]*|perl|node)\b|\b(?:eval|(?:ba|z)?sh\s+-c)\s+["']?(?:\$\(|`)[^)]*(?:base64\s+(?:-d|--decode|-D)|xxd\s+-r))re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"obfuscated-payload",
-                 {"-enc", "-e ", "frombase64string"},
-                 R"re((?i)\b(?:powershell|pwsh)(?:\.exe)?\b.*\s-e(?:nc|ncodedcommand|c)?\s+["']?[A-Za-z0-9+/=]{20,}|(?:\biex\b|Invoke-Expression|Assembly\]::Load).*FromBase64String|FromBase64String.*(?:\|\s*iex|Assembly\]?(?:::|\.)Load))re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"obfuscated-payload",
-                 {"getattr", "__import__", "builtins", "globals()"},
-                 R"re(\b(?:getattr|globals\(\)|vars\([^)]*\)|__builtins__|__dict__)\s*[\[(][^\])]*["']\w{1,12}["']\s*\+\s*["']\w{1,12}["'])re",
-                 Where::code,
-                 bit(Language::python),
-                 kSource,
-                 60},
-                {"obfuscated-payload",
-                 {"window[", "globalthis[", "global[", "this["},
-                 R"re(\b(?:window|globalThis|global|self|this)\s*\[\s*(?:["'`]\w{1,12}["'`]\s*\+\s*["'`]|atob\s*\(|String\.fromCharCode))re",
-                 Where::code,
-                 bit(Language::javascript),
-                 kSource,
-                 60},
-                {"obfuscated-payload",
-                 {"virtualalloc", "createremotethread", "rundll32", "shellcode"},
-                 R"re(\bVirtualAlloc(?:Ex)?\b|\bCreateRemoteThread\b)re",
-                 Where::code,
-                 kAnyLanguage,
-                 kSource,
-                 60,
-                 kPlain,
-                 "writes and runs machine code in memory"},
+            // Decoded and executed.
+            {"obfuscated-payload",
+             {"eval", "exec", "function", "assert", "loads"},
+             R"re(\b(?:eval|exec|execScript|Function|assert|setTimeout|instance_eval|class_eval|loadstring|marshal\.loads)\s*\(\s*(?:\w+\s*\(\s*)?[^;]{0,80}(?:\bb64decode|base64\.\w*decode|base64_decode|\batob\s*\(|fromCharCode|unhexlify|bytes\.fromhex|codecs\.decode|zlib\.decompress|gzip\.decompress|gzinflate|gzuncompress|str_rot13|rot13|hex2bin|Buffer\.from\s*\([^)]*(?:base64|hex)|Base64\.(?:decode64|strict_decode64|getDecoder)|\.pack\(|unescape\s*\(|decodeURIComponent\s*\(|["'`]{2}\.join|\bchr\s*\(|map\(\s*chr|\bbyte(?:s|array)\s*\(\s*\[\s*\d))re",
+             Where::code,
+             kAnyLanguage,
+             kSource},
+            {"obfuscated-payload",
+             {"base64", "xxd", "openssl", "gunzip", "rev"},
+             R"re((?:\bbase64\s+(?:-d|--decode|-D)\b|\bxxd\s+-r\b|\bopenssl\s+(?:enc|base64)\s[^|]*-d\b)[^|]*\|\s*(?:gunzip\s*(?:-c)?\s*\|\s*)?(?:sudo\s+)?(?:(?:ba|z|da)?sh|python[\d.]*|perl|node)\b|\b(?:eval|(?:ba|z)?sh\s+-c)\s+["']?(?:\$\(|`)[^)]*(?:base64\s+(?:-d|--decode|-D)|xxd\s+-r))re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"obfuscated-payload",
+             {"-enc", "-e ", "frombase64string"},
+             R"re((?i)\b(?:powershell|pwsh)(?:\.exe)?\b.*\s-e(?:nc|ncodedcommand|c)?\s+["']?[A-Za-z0-9+/=]{20,}|(?:\biex\b|Invoke-Expression|Assembly\]::Load).*FromBase64String|FromBase64String.*(?:\|\s*iex|Assembly\]?(?:::|\.)Load))re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"obfuscated-payload",
+             {"getattr", "__import__", "builtins", "globals()"},
+             R"re(\b(?:getattr|globals\(\)|vars\([^)]*\)|__builtins__|__dict__)\s*[\[(][^\])]*["']\w{1,12}["']\s*\+\s*["']\w{1,12}["'])re",
+             Where::code,
+             bit(Language::python),
+             kSource,
+             60},
+            {"obfuscated-payload",
+             {"window[", "globalthis[", "global[", "this["},
+             R"re(\b(?:window|globalThis|global|self|this)\s*\[\s*(?:["'`]\w{1,12}["'`]\s*\+\s*["'`]|atob\s*\(|String\.fromCharCode))re",
+             Where::code,
+             bit(Language::javascript),
+             kSource,
+             60},
+            {"obfuscated-payload",
+             {"virtualalloc", "createremotethread", "rundll32", "shellcode"},
+             R"re(\bVirtualAlloc(?:Ex)?\b|\bCreateRemoteThread\b)re",
+             Where::code,
+             kAnyLanguage,
+             kSource,
+             60,
+             kPlain,
+             "writes and runs machine code in memory"},
 
-                // Private data sent out, on one line.
-                {"data-exfiltration",
-                 {"env", "printenv", "cat ", "tar ", "history"},
-                 R"re((?:\b(?:env|printenv|set|history)\b|\bcat\s+[^|]*(?:\.ssh|\.aws|\.env\b|\.netrc|\.npmrc|\.kube|id_rsa|id_ed25519|credentials|/etc/(?:passwd|shadow)|\.gnupg|\.git-credentials)\S*|\btar\s+[^|]*c[^|]*(?:~|\$HOME|\.ssh|\.aws|/etc)[^|]*)\s*(?:\|[^|]*)*\|\s*(?:curl|wget|nc|ncat|http|openssl\s+s_client|socat|ssh|mail|sendmail)\b)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"data-exfiltration",
-                 {"curl", "wget", "scp", "rsync", "http"},
-                 R"re(\bcurl\b[^;&|]*(?:-d|--data(?:-binary|-raw|-urlencode)?|-F|--form|-T|--upload-file)[= ]?\s*["']?(?:\w+=)?[@<]?\s*["']?[^\s"']*(?:\.ssh|\.aws|\.env\b|\.netrc|\.npmrc|\.kube|id_rsa|id_ed25519|/credentials|/etc/(?:passwd|shadow)|\.gnupg|\.git-credentials|\.docker/config|\.bash_history)|\b(?:curl|wget)\b[^;&|]*(?:\$\(|`)\s*(?:env|printenv|cat\s|base64\s|history|whoami|hostname)|\bwget\b[^;&|]*--post-(?:file|data)[= ]\S*(?:\.ssh|\.aws|\.env|passwd|\$\()|\b(?:scp|rsync)\b[^;&|]*(?:\.ssh|\.aws|id_rsa|\.gnupg|\.kube)\S*\s+\S*:)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kMaliceText},
-                {"data-exfiltration",
-                 {"document.cookie", "localstorage", "sessionstorage"},
-                 R"re((?:fetch|sendBeacon|XMLHttpRequest|\.src\s*=|axios|\.open\s*\(|location(?:\.href)?\s*=|WebSocket)[^;]{0,200}(?:document\.cookie|JSON\.stringify\(\s*(?:localStorage|sessionStorage))|["'`]https?:[^"'`]*["'`]\s*\+\s*(?:\w+\()*document\.cookie)re",
-                 Where::code,
-                 Language::javascript | Language::html,
-                 kSource},
-                {"data-exfiltration",
-                 {"nslookup", "dig ", "host "},
-                 R"re(\b(?:nslookup|dig|host)\s+[^;&|]*(?:\$\(|`|\$\{?[A-Z_]*(?:TOKEN|SECRET|KEY))[^;&|]*\.\w+\.\w+)re",
-                 Where::text,
-                 kAnyLanguage,
-                 kScript | kWorkflow},
-                {"data-exfiltration",
-                 {"secrets.", "tojson(secrets", "github_token"},
-                 R"re((?:\bcurl\b|\bwget\b|\bnc\b)[^;&|]*\$\{\{\s*(?:secrets\.\w+|toJSON\(secrets\))\s*\}\}[^;&|]*https?://|\btoJSON\(\s*secrets\s*\))re",
-                 Where::text,
-                 kAnyLanguage,
-                 kWorkflow},
+            // Private data sent out, on one line.
+            {"data-exfiltration",
+             {"env", "printenv", "cat ", "tar ", "history"},
+             R"re((?:\b(?:env|printenv|set|history)\b|\bcat\s+[^|]*(?:\.ssh|\.aws|\.env\b|\.netrc|\.npmrc|\.kube|id_rsa|id_ed25519|credentials|/etc/(?:passwd|shadow)|\.gnupg|\.git-credentials)\S*|\btar\s+[^|]*c[^|]*(?:~|\$HOME|\.ssh|\.aws|/etc)[^|]*)\s*(?:\|[^|]*)*\|\s*(?:curl|wget|nc|ncat|http|openssl\s+s_client|socat|ssh|mail|sendmail)\b)re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"data-exfiltration",
+             {"curl", "wget", "scp", "rsync", "http"},
+             R"re(\bcurl\b[^;&|]*(?:-d|--data(?:-binary|-raw|-urlencode)?|-F|--form|-T|--upload-file)[= ]?\s*["']?(?:\w+=)?[@<]?\s*["']?[^\s"']*(?:\.ssh|\.aws|\.env\b|\.netrc|\.npmrc|\.kube|id_rsa|id_ed25519|/credentials|/etc/(?:passwd|shadow)|\.gnupg|\.git-credentials|\.docker/config|\.bash_history)|\b(?:curl|wget)\b[^;&|]*(?:\$\(|`)\s*(?:env|printenv|cat\s|base64\s|history|whoami|hostname)|\bwget\b[^;&|]*--post-(?:file|data)[= ]\S*(?:\.ssh|\.aws|\.env|passwd|\$\()|\b(?:scp|rsync)\b[^;&|]*(?:\.ssh|\.aws|id_rsa|\.gnupg|\.kube)\S*\s+\S*:)re",
+             Where::text,
+             kAnyLanguage,
+             kMaliceText},
+            {"data-exfiltration",
+             {"document.cookie", "localstorage", "sessionstorage"},
+             R"re((?:fetch|sendBeacon|XMLHttpRequest|\.src\s*=|axios|\.open\s*\(|location(?:\.href)?\s*=|WebSocket)[^;]{0,200}(?:document\.cookie|JSON\.stringify\(\s*(?:localStorage|sessionStorage))|["'`]https?:[^"'`]*["'`]\s*\+\s*(?:\w+\()*document\.cookie)re",
+             Where::code,
+             Language::javascript | Language::html,
+             kSource},
+            {"data-exfiltration",
+             {"nslookup", "dig ", "host "},
+             R"re(\b(?:nslookup|dig|host)\s+[^;&|]*(?:\$\(|`|\$\{?[A-Z_]*(?:TOKEN|SECRET|KEY))[^;&|]*\.\w+\.\w+)re",
+             Where::text,
+             kAnyLanguage,
+             kScript | kWorkflow},
+            {"data-exfiltration",
+             {"secrets.", "tojson(secrets", "github_token"},
+             R"re((?:\bcurl\b|\bwget\b|\bnc\b)[^;&|]*\$\{\{\s*(?:secrets\.\w+|toJSON\(secrets\))\s*\}\}[^;&|]*https?://|\btoJSON\(\s*secrets\s*\))re",
+             Where::text,
+             kAnyLanguage,
+             kWorkflow},
 };
 
 struct Line {
@@ -221,19 +226,19 @@ bool adds_lines_about(const FileView& file, Topic topic) {
 
 const LazyRegex& socket_use() {
   static const LazyRegex regex(
-      R"re(\bsocket\s*\(|\bsocket\.socket\b|\.connect\s*\(|\bnet\.(?:connect|Socket|Dial)|\bTcpStream::connect|\bTcpClient\s*\(|\bTCPClient\b|\bTCPSocket\b|\bnew\s+Socket\s*\(|\bfsockopen\s*\(|\bcreate_connection\b|\bWSASocket)re");
+      R"re(\bsocket\s*\(|\bsocket\.socket\b|\.connect\s*\(|\bnet\.(?:connect|Socket|Dial)|\bTcpStream::connect|\bTcpClient\s*\(|\bTCPClient\b|\bTCPSocket\b|\bnew\s+Socket\s*\(|\bfsockopen\s*\(|\bcreate_connection\b|\bWSASocket|\bsockaddr_in\s*\(|\bgen_tcp:?\.?connect|\bsocket\.(?:tcp|connect)\b|\bstream_socket_client\s*\()re");
   return regex;
 }
 
 const LazyRegex& shell_use() {
   static const LazyRegex regex(
-      R"re(["'](?:/usr)?/bin/(?:ba|z|da|k)?sh(?:\s+-i)?["']|["'](?:ba|z)?sh["']\s*,\s*\[?\s*["']-i["']|["'](?:cmd(?:\.exe)?|powershell(?:\.exe)?)["']|\bpty\.spawn\b|\bexecl\w*\s*\([^)]*sh["'])re");
+      R"re(["'](?:/usr)?/bin/(?:ba|z|da|k)?sh(?:\s+-i)?["']|["'](?:ba|z)?sh["']\s*,\s*\[?\s*["']-i["']|["'](?:cmd(?:\.exe)?|powershell(?:\.exe)?)["']|\bpty\.spawn\b|\bexecl\w*\s*\([^)]*sh["']|\biex\b|(?i:\bInvoke-Expression\b)|["'](?:/usr)?/bin/(?:ba|z|da|k)?sh\b|\b(?:io\.popen|os\.execute)\s*\(\s*\w+\s*[,)])re");
   return regex;
 }
 
 const LazyRegex& wiring() {
   static const LazyRegex regex(
-      R"re(\bdup2\s*\(|\bfileno\s*\(\s*\)|\bStd(?:in|out|err)\s*=|\bstd(?:in|out|err)\s*=\s*\w+|\.pipe\s*\(|\bstdio\b|getInputStream|getOutputStream|\bRedirectStandard|\bfrom_raw_fd\b|\bas_raw_fd\b|\$(?:stdin|stdout)\.reopen|>&\s*STD|hStd(?:Input|Output))re");
+      R"re(\bdup2\s*\(|\bfileno\s*\(\s*\)|\bStd(?:in|out|err)\s*=|\bstd(?:in|out|err)\s*=\s*\w+|\.pipe\s*\(|\bstdio\b|getInputStream|getOutputStream|\bRedirectStandard|\bfrom_raw_fd\b|\bas_raw_fd\b|\$(?:stdin|stdout)\.reopen|>&\s*STD|hStd(?:Input|Output)|\bopen\s*\(?\s*STD(?:IN|OUT|ERR)\b|\b\d\s*=>\s*\$\w+|\bGetStream\s*\(|\.(?:send|write|sendall)\s*\(\s*\w+:?read\w*\s*\(|:send\s*\()re");
   return regex;
 }
 
@@ -341,13 +346,43 @@ void find_exfiltration(const FileView& file, Findings& findings) {
   }
 }
 
-/// Collected in one file and sent by another of the same change, where one of them names the other.
+/// Everything of a kind, or a key itself, as a value to hand on; not the environment that a child process gets.
+bool is_taken_whole(std::string_view text) {
+  static const LazyRegex key(
+      R"re(\.ssh\b|id_rsa|id_ed25519|\.aws/|\.git-credentials|\.netrc|\.kube|\.gnupg|/etc/shadow|Login Data|cookies\.sqlite|key4\.db|wallet\.dat|find-(?:generic|internet)-password)re");
+  static const LazyRegex passed_on(
+      R"re((?i)\benv\w*\s*(?::?=|:)|\benv\s*\(|\.env\s*=|\.\.\.process\.env|\b(?:spawn|exec\w*|popen|subprocess|fork|command)\b|\bcopy\s*\(|\.get\s*\(|\bin\s+os\.environ)re");
+  return key.matches(text) || !passed_on.matches(text);
+}
+
+/// A request with something in it, to an address written out.
+bool sends_a_body(const Line& sink) {
+  static const LazyRegex body(
+      R"re((?i)\.(?:post|put|patch|send|sendall|sendto)\w*\s*\(|["']?method["']?\s*[:=]\s*["'](?:post|put)|\bPOST\b|sendBeacon|-d\b|--data|-X\s*POST|-T\b|-F\b|--upload|\b(?:body|data|json|payload)\s*[:=]|UploadString|UploadData)re");
+  static const LazyRegex address(
+      R"re((?:https?|wss?)://(?:[^@/\s"'`]+@)?(?:[\w-]+\.)+[\w-]+|["'`(](?:\d{1,3}\.){3}\d{1,3}["'`:,)])re");
+  static const LazyRegex here(R"re(://(?:localhost|127\.|0\.0\.0\.0|[\w.-]+\.(?:local|localhost|internal)\b))re");
+  constexpr std::size_t kReach = 3;  // lines; arguments often follow below, an address stands above
+  const auto& lines = sink.hunk->lines();
+  bool has_body = false, has_address = false;
+  const std::size_t from = sink.index > kReach ? sink.index - kReach : 0;
+  for (std::size_t i = from; i < lines.size() && i <= sink.index + kReach; ++i) {
+    if (lines[i].kind != LineKind::added) continue;
+    has_body = has_body || (i >= sink.index && body.matches(lines[i].text));
+    has_address = has_address || (address.matches(lines[i].text) && !here.matches(lines[i].text));
+  }
+  return has_body && has_address;
+}
+
+/// Collected in one file and sent by another of the same change, where one of them names the other, or where what is
+/// taken and where it goes leave little doubt.
 void find_exfiltration_across(const ChangeView& change, Findings& findings) {
   struct Part {
     const FileView* file;
     std::vector<Line> sources, sinks;
   };
-  constexpr std::size_t kMaxFiles = 64;  // pairs are tried; a larger change is a large-change anyway
+  constexpr std::size_t kMaxUnnamed = 12;  // in a large change a request and a copy of the environment mean little
+  constexpr std::size_t kMaxFiles = 64;    // pairs are tried; a larger change is a large-change anyway
   std::vector<Part> parts;
   for (const FileView& file : change.files) {
     if (!file.facts.has(kSource | kScript) || file.facts.has(kDocs | kTest | kGenerated)) continue;
@@ -362,11 +397,17 @@ void find_exfiltration_across(const ChangeView& change, Findings& findings) {
   for (const Part& from : parts) {
     for (const Part& to : parts) {
       if (from.sources.empty() || to.sinks.empty()) continue;
-      if (!names_file(*to.file, *from.file) && !names_file(*from.file, *to.file)) continue;
-      for (const Line& sink : to.sinks)
+      const bool named = names_file(*to.file, *from.file) || names_file(*from.file, *to.file);
+      const bool blatant = change.files.size() <= kMaxUnnamed &&
+                           std::any_of(from.sources.begin(), from.sources.end(),
+                                       [](auto& source) { return is_taken_whole(source.line().text); });
+      if (!named && !blatant) continue;
+      for (const Line& sink : to.sinks) {
+        if (!named && !sends_a_body(sink)) continue;
         findings.add(*to.file, {.rule = "data-exfiltration",
                                 .line = sink.line().new_line,
                                 .message = "sends what another file of this change collects"});
+      }
     }
   }
 }

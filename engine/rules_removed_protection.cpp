@@ -137,7 +137,7 @@ std::vector<std::string> words_in(const LazyRegex& regex, std::string_view text,
   for (std::size_t from = 0; regex.find(text, from, begin, end); from = std::max(end, begin + 1)) {
     const std::string_view word = text.substr(begin, end - begin);
     if (kinds[begin] == static_cast<char>(TextKind::string) && is_prose_word(word)) continue;
-    words.push_back(lower(word));
+    words.emplace_back(word);
   }
   return words;
 }
@@ -248,7 +248,7 @@ void collect(const HunkView& hunk, std::size_t index, NewWords& out) {
   const std::string text = hunk.text_of(index);
   const auto take = [&](Topic topic, const LazyRegex& regex, std::set<std::string>& words) {
     if (!hunk.is_about(index, topic)) return;
-    for (std::string& word : words_in(regex, text, hunk.kinds(index))) words.insert(std::move(word));
+    for (const std::string& word : words_in(regex, text, hunk.kinds(index))) words.insert(lower(word));
   };
   take(Topic::access, auth_word(), out.access);
   take(Topic::identity, identity_in_query(), out.identity);
@@ -284,7 +284,7 @@ std::optional<std::string> lost_word(const LazyRegex& regex, const HunkView& hun
                                      const std::set<std::string>& in_hunk, const std::set<std::string>& in_file) {
   if (!in_hunk.empty()) return std::nullopt;
   for (const std::string& word : words_in(regex, hunk.text_of(index), hunk.kinds(index))) {
-    if (in_file.count(word) == 0) return word;
+    if (in_file.count(lower(word)) == 0) return word;
   }
   return std::nullopt;
 }
@@ -354,6 +354,13 @@ bool is_error_handling(std::string_view text) {
   return regex.matches(text);
 }
 
+/// A call that refuses by itself: `findById(id).orElseThrow { … }`, `value ?: throw …`, `ensure!(…)`.
+bool refuses_by_call(std::string_view text) {
+  static const LazyRegex regex(
+      R"re((?i)\bor_?else_?throw\b|\bget_?or_?throw\b|\bor_?raise\b|\brequire_?not_?(?:null|nil|none|blank|empty)\b|\bcheckNotNull\b|\brequireNonNull\w*|\?[?:]\s*(?:throw|return|raise)\b|\|\|\s*(?:throw|raise|die|abort)\b|\bor\s+(?:die|raise|throw)\b|\bok_or(?:_else)?\s*\(|\b(?:ensure|bail|assert)!\s*\(|\bthrow_?if\w*\b|\b(?:get_object_or_404|find_or_fail|findOrFail|firstOrFail|sole)\b)re");
+  return regex.matches(text);
+}
+
 bool is_guard(const std::string& text) {
   return !is_error_handling(text) && (comparison_guard().matches(text) || any_guard().matches(text));
 }
@@ -377,7 +384,7 @@ void find_fewer_guards(const FileView& file, const HunkView& hunk, Findings& fin
       bounded = bounded || bound_word().matches(text);
     }
     for (const std::size_t i : block.added)
-      after += hunk.is_about(i, Topic::condition) && is_guard(hunk.text_of(i)) ? 1 : 0;
+      after += hunk.is_about(i, Topic::condition) && (is_guard(hunk.text_of(i)) || refuses_by_call(hunk.text_of(i)));
   }
   if (before <= after || added >= removed) return;
   const bool access = is_about_access(file, hunk, first) && auth_word().matches(hunk.text_of(first));

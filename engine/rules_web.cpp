@@ -48,7 +48,7 @@ constexpr LinePattern kWebPatterns[] = {
      0,
      kUserInputRaises},
     {"xss-sink",
-     {"safe", "autoescape"},
+     {"safe", "autoescape", "raw"},
      R"re(\|\s*safe\b|\{%-?\s*autoescape\s+(?:off|false)|\|\s*raw\s*\}\})re",
      Where::any,
      Language::html | Language::python,

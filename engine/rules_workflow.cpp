@@ -31,12 +31,14 @@ std::vector<bool> script_lines(const HunkView& hunk) {
     const std::string& text = hunk.lines()[i].text;
     if (!is_new_side(hunk.lines()[i])) continue;
     const std::size_t indent = indent_of(text);
+    // In `- run: x` the key stands behind the dash, and its siblings below it.
     if (block != kNoBlock && indent <= block && indent < text.size()) block = kNoBlock;
     if (block != kNoBlock) {
       out[i] = true;
     } else if (opener.matches(text)) {
       out[i] = true;
       block = indent;
+      while (block < text.size() && (text[block] == '-' || text[block] == ' ')) ++block;
       seen_key = true;
     } else if (key.matches(text)) {
       seen_key = true;

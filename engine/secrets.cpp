@@ -193,7 +193,7 @@ const LazyRegex& assignment() {
   // A name that ends in, or contains as a word, what holds secrets; then `=`, `:`, `=>`, `:=`, a comma of a map, a
   // comparison or `.equals(`; then a literal, or in settings files a bare value.
   static const LazyRegex regex(
-      R"re((?i)(?:pass(?:wd|word|phrase)?|pwd|secret|token|api_?-?key|apikey|access_?-?key|private_?-?key|auth_?-?key|client_?-?secret|encryption_?-?key|signing_?-?key|credential|master_?key|secret_?key|bearer|license_?key|salt|pepper|dsn|conn(?:ection)?_?str(?:ing)?)s?(?:_?(?:value|string|key|token|base64|hash|prod|dev|id))?["'\]]?\s*(?::\s*(?:&'static\s+)?(?:str|String|string)\s*=|:=|=>|===?|=|:|,|\.equals\s*\(|\)\s*==)\s*(?:b|r|f|u|@|\$)?(["'`]?)([^\s"'`,;)}\]]{8,}))re");
+      R"re((?i)(?:pass(?:wd|word|phrase)?|pwd|secret|token|api_?-?key|apikey|access_?-?key|private_?-?key|auth_?-?key|client_?-?secret|encryption_?-?key|signing_?-?key|credential|master_?key|secret_?key|bearer|license_?key|salt|pepper|dsn|conn(?:ection)?_?str(?:ing)?)s?(?:_?(?:value|string|key|token|base64|base|hash|prod|dev|id))?["'\]]?\s*(?::\s*(?:&'static\s+)?(?:str|String|string)\s*=|:=|=>|===?|=|:|,|\.equals\s*\(|\)\s*==)\s*(?:b|r|f|u|@|\$)?(["'`]?)([^\s"'`,;)}\]]{8,}))re");
   return regex;
 }
 

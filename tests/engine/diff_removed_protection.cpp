@@ -79,8 +79,69 @@ TEST_CASE("a check on data that is deleted or loosened") {
   });
 }
 
+TEST_CASE("a bound or a pattern that holds a little less") {
+  check({
+      {"a.c",
+       " int put(b, i)\n-    if (i >= b->len)\n+    if (i > b->len)\n         return -1;\n",
+       "",
+       {"validation-removed:11"}},
+      {"a.go",
+       " func parse(b []byte) error {\n-\tif len(b) < headerSize {\n+\tif len(b) < headerSize-1 {\n \t\treturn "
+       "errShort\n",
+       "",
+       {"validation-removed:11"}},
+      {"a.py",
+       " def take(n):\n-    if n > limit:\n+    if n > limit + 1:\n         raise ValueError\n",
+       "",
+       {"validation-removed:11"}},
+      {"cors.ts",
+       " export const allowedOrigins = [\n-  /^https:\\/\\/app\\.example\\.com$/,\n+  /app\\.example\\.com/,\n ];\n",
+       "",
+       {"validation-removed:11"}},
+      {"hosts.py",
+       " ALLOWED_REDIRECTS = [\n-    r\"^https://example\\.org/\",\n+    r\"https://example\\.org/\",\n ]\n",
+       "",
+       {"validation-removed:11"}},
+  });
+  check({
+      {"a.c", " int put(b, i)\n-    if (i > b->len)\n+    if (i >= b->len)\n         return -1;\n", "", {}},
+      {"a.go",
+       " func parse(b []byte) error {\n-\tif len(b) < size {\n+\tif len(b) < size+1 {\n \t\treturn errShort\n",
+       "",
+       {}},
+      {"a.go", " func rows(n int) {\n-\tif n > width {\n+\tif n > width+1 {\n \t\tdraw(n)\n", "", {}},
+      {"cors.ts", " export const allowedOrigins = [\n-  /app\\.example/,\n+  /^app\\.example$/,\n ];\n", "", {}},
+      {"words.py", " WORDS = [\n-    \"^caret\",\n+    \"caret\",\n ]\n", "", {}},
+  });
+}
+
+TEST_CASE("a lost guard is named as it was written") {
+  const PatchEvaluation result =
+      testing::judge(make_diff("a.py", " def show(name):\n-    name = escapeHTML(name)\n     return page(name)\n"));
+  REQUIRE(!result.risk.signals.empty());
+  CHECK(result.risk.signals.front().message.find("`escapeHTML`") != std::string::npos);
+}
+
 TEST_CASE("a check that moved, was rewritten or went with its function is no loss") {
   check({
+      {"a.kt",
+       " fun load(id: Long): Item {\n-    val item = repo.find(id)\n-    if (item == null) throw NotFound()\n-    "
+       "return "
+       "item\n+    return repo.findById(id).orElseThrow { NotFound() }\n }\n",
+       "",
+       {}},
+      {"a.kt",
+       " fun load(id: Long): Item {\n-    val item = repo.find(id)\n-    if (item == null) throw NotFound()\n-    "
+       "return "
+       "item\n+    return repo.find(id) ?: throw NotFound()\n }\n",
+       "",
+       {}},
+      {"a.rb",
+       " def load(id)\n-  item = Item.find_by(id: id)\n-  raise NotFound if item.nil?\n-  item\n+  Item.find_by(id: "
+       "id) || "
+       "raise(NotFound)\n end\n",
+       "",
+       {}},
       {"src/job.c",
        "-    prepare(j);\n-    if (j->state != READY)\n-        return -EINVAL;\n+    if (j->state != READY)\n+        "
        "return -EINVAL;\n+    prepare(j);\n",

