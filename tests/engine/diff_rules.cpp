@@ -216,6 +216,9 @@ TEST_CASE("packages from elsewhere, ecosystem by ecosystem") {
     INFO(path << ": " << body);
     CHECK(!has_rule(judge(make_diff(path, body)), "dependency-suspicious"));
   }
+  // What pip-compile wrote names what others ask for.
+  CHECK(findings_of(make_diff("requirements/dev.txt", "+idna==3.7\n+    # via requests\n")).empty());
+  CHECK(has_rule(judge(make_diff("requirements/dev.txt", "+idna==3.7\n")), "dependency-added"));
   CHECK(has_rule(judge(make_diff("composer.json", "   \"require\": {\n+    \"nesbot/carbon\": \"^3.0\",\n")),
                  "dependency-added"));
 }
