@@ -10,6 +10,7 @@
 #include "engine/manifest.h"
 #include "engine/package_names.h"
 #include "engine/rules.h"
+#include "engine/text.h"
 
 namespace escrow::engine {
 namespace {
@@ -59,15 +60,22 @@ bool is_in_repository(const PathFacts& manifest, std::string_view spec) {
   return true;
 }
 
+/// Most registries take `Typing_Extensions` and `typing-extensions` for one name (PEP 503, Cargo).
+bool is_same_name(std::string_view a, std::string_view b) {
+  const auto plain = [](char c) { return c == '_' || c == '.' ? '-' : lower(c); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return plain(x) == plain(y); });
+}
+
 const Dependency* find_before(const std::vector<Dependency>& all, const Dependency& added) {
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const Dependency& other) { return other.removed && other.name == added.name; });
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Dependency& other) {
+    return other.removed && is_same_name(other.name, added.name);
+  });
   return found == all.end() ? nullptr : &*found;
 }
 
 bool is_listed(const std::vector<Dependency>& all, const Dependency& added) {
   return std::any_of(all.begin(), all.end(), [&](const Dependency& other) {
-    return !other.added && !other.removed && other.name == added.name;
+    return !other.added && !other.removed && is_same_name(other.name, added.name);
   });
 }
 
@@ -78,7 +86,7 @@ std::optional<std::string> imitated(const std::vector<Dependency>& all, const De
   if (slash != std::string_view::npos && name[0] != '@') name = name.substr(slash + 1);
   if (const auto known = find_lookalike_package(name)) return std::string(*known);
   for (const Dependency& other : all) {
-    if (other.added || other.name.size() < 5 || other.name == added.name) continue;
+    if (other.added || other.name.size() < 5 || is_same_name(other.name, added.name)) continue;
     if (other.removed && is_one_slip_apart(other.name, added.name)) return other.name;
   }
   return std::nullopt;

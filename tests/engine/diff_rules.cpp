@@ -216,6 +216,8 @@ TEST_CASE("packages from elsewhere, ecosystem by ecosystem") {
     INFO(path << ": " << body);
     CHECK(!has_rule(judge(make_diff(path, body)), "dependency-suspicious"));
   }
+  CHECK(findings_of(make_diff("requirements/a.in", "-Sphinx\n-typing_extensions\n+sphinx\n+typing-extensions\n"))
+            .empty());
   // What pip-compile wrote names what others ask for.
   CHECK(findings_of(make_diff("requirements/dev.txt", "+idna==3.7\n+    # via requests\n")).empty());
   CHECK(has_rule(judge(make_diff("requirements/dev.txt", "+idna==3.7\n")), "dependency-added"));
