@@ -23,7 +23,9 @@ class HunkView {
   /// Code, string or comment for each byte of line `index`.
   const KindMask& kinds(std::size_t index) const;
 
-  /// What line `index` may be about.
+  /// All that line `index` may be about.
+  TopicMask topics(std::size_t index) const;
+  /// Whether it may be about this.
   bool is_about(std::size_t index, Topic topic) const { return (topics(index) & bit(topic)) != 0; }
 
   /// The line with comments blanked out.
@@ -36,7 +38,6 @@ class HunkView {
 
  private:
   void classify() const;
-  TopicMask topics(std::size_t index) const;
 
   const Hunk* hunk_;
   Language language_;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/evaluate.h"
+#include "engine/file_passes.h"
 #include "engine/findings.h"
 #include "engine/lane.h"
 #include "engine/rules.h"
@@ -15,21 +16,7 @@ namespace {
 std::vector<Signal> find_signals(const Patch& patch, const OwnRules& own_rules) {
   const ChangeView change = view_change(patch);
   Findings findings;
-  for (const FileView& file : change.files) {
-    find_line_patterns(file, findings);
-    find_secrets_in_file(file, findings);
-    find_removed_protection(file, findings);
-    find_workflow_risks(file, findings);
-    find_disabled_checks(file, findings);
-    find_dependency_risks(file, findings);
-    find_lockfile_risks(file, findings);
-    find_multi_line_malice(file, findings);
-    find_infra_risks(file, findings);
-    find_hidden_unicode(file, findings);
-    find_agent_config(file, findings);
-    find_autorun_files(file, findings);
-    find_file_risks(file, findings);
-  }
+  find_in_files(change, findings);
   find_own_rules(change, own_rules, findings);
   find_weakened_tests(change, findings);
   find_chains(change, findings);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -66,6 +67,12 @@ void Findings::add(const FileView& file, Finding finding) {
   signal.message = finding.message.empty() ? std::string(rule->message) : std::move(finding.message);
   signal.cwe = split_words(rule->cwe);
   signals_.push_back(std::move(signal));
+}
+
+void Findings::append(Findings&& other) {
+  signals_.insert(signals_.end(), std::make_move_iterator(other.signals_.begin()),
+                  std::make_move_iterator(other.signals_.end()));
+  other.signals_.clear();
 }
 
 std::vector<Signal> Findings::take() {

@@ -31,6 +31,9 @@ class Findings {
   /// A signal as it is: a rule of a policy file, whose author has named the places.
   void add(Signal signal) { signals_.push_back(std::move(signal)); }
 
+  /// Takes over what another has collected, after its own.
+  void append(Findings&& other);
+
   /// In order of file, line, rule. The object is spent.
   std::vector<Signal> take();
 

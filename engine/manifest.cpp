@@ -15,14 +15,9 @@ struct Entry {
 
 /// Two groups of the leftmost match, or nothing.
 std::optional<Entry> read_pair(const LazyRegex& regex, std::string_view text) {
-  re2::StringPiece groups[3];
-  if (!regex.compiled().Match(re2::StringPiece(text.data(), text.size()), 0, text.size(), re2::RE2::UNANCHORED, groups,
-                              3))
-    return std::nullopt;
-  const auto group = [&](int i) {
-    return groups[i].data() == nullptr ? std::string() : std::string(groups[i].data(), groups[i].size());
-  };
-  return Entry{group(1), group(2)};
+  std::array<std::string_view, 3> groups;
+  if (!regex.capture_all(text, groups)) return std::nullopt;
+  return Entry{std::string(groups[1]), std::string(groups[2])};
 }
 
 /// Which part of the manifest a line is in, as far as the hunk shows.

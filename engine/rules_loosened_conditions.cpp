@@ -266,12 +266,9 @@ void find_looser_pattern(const FileView& file, const HunkView& hunk, std::size_t
 /// `/^https:\/\/app\.example$/,` or `r"^https://app",` on a line of its own: the pattern without its quotes.
 std::string_view listed_pattern(std::string_view line) {
   static const LazyRegex regex(R"re(^\s*(?:-\s+)?(?:[rb]{0,2}["'`](.*)["'`]|/(.*)/[a-z]*)\s*,?\s*$)re");
-  re2::StringPiece groups[3];
-  if (!regex.compiled().Match(re2::StringPiece(line.data(), line.size()), 0, line.size(), re2::RE2::UNANCHORED, groups,
-                              3))
-    return {};
-  const re2::StringPiece& found = groups[1].data() != nullptr ? groups[1] : groups[2];
-  return {found.data(), found.size()};
+  std::array<std::string_view, 3> groups;
+  if (!regex.capture_all(line, groups)) return {};
+  return groups[1].empty() ? groups[2] : groups[1];
 }
 
 /// The list that the line stands in says what may pass: its name is above, or in the hunk's heading.

@@ -213,13 +213,31 @@ std::vector<Line> added_matching(const HunkView& hunk, Topic topic, const LazyRe
   return out;
 }
 
-bool adds_lines_about(const FileView& file, Topic topic) {
-  return std::any_of(file.hunks.begin(), file.hunks.end(), [&](const HunkView& hunk) {
-    for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
-      if (hunk.lines()[i].kind == LineKind::added && hunk.is_about(i, topic)) return true;
-    }
-    return false;
-  });
+std::vector<Line> added_matching(const FileView& file, Topic topic, const LazyRegex& regex) {
+  std::vector<Line> out;
+  for (const HunkView& hunk : file.hunks) {
+    for (const Line& line : added_matching(hunk, topic, regex)) out.push_back(line);
+  }
+  return out;
+}
+
+/// The topics of all lines that the hunk adds.
+TopicMask topics_added(const HunkView& hunk) {
+  TopicMask mask = 0;
+  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+    if (hunk.lines()[i].kind == LineKind::added) mask |= hunk.topics(i);
+  }
+  return mask;
+}
+
+TopicMask topics_added(const FileView& file) {
+  TopicMask mask = 0;
+  for (const HunkView& hunk : file.hunks) mask |= topics_added(hunk);
+  return mask;
+}
+
+bool holds_all(TopicMask mask, std::initializer_list<Topic> topics) {
+  return std::all_of(topics.begin(), topics.end(), [&](Topic topic) { return (mask & bit(topic)) != 0; });
 }
 
 // --- A socket bound to a shell --------------------------------------------------------------------------------------
@@ -243,12 +261,15 @@ const LazyRegex& wiring() {
 }
 
 void find_reverse_shells(const FileView& file, Findings& findings) {
-  if (!file.facts.has(kSource) || !adds_lines_about(file, Topic::shell)) return;
+  if (!file.facts.has(kSource)) return;
   for (const HunkView& hunk : file.hunks) {
-    const auto sockets = added_matching(hunk, Topic::socket, socket_use()),
-               shells = added_matching(hunk, Topic::shell, shell_use()),
-               wires = added_matching(hunk, Topic::wiring, wiring());
-    if (sockets.empty() || shells.empty() || wires.empty()) continue;
+    if (!holds_all(topics_added(hunk), {Topic::socket, Topic::shell, Topic::wiring})) continue;
+    const auto sockets = added_matching(hunk, Topic::socket, socket_use());
+    if (sockets.empty()) continue;
+    const auto shells = added_matching(hunk, Topic::shell, shell_use());
+    if (shells.empty()) continue;
+    const auto wires = added_matching(hunk, Topic::wiring, wiring());
+    if (wires.empty()) continue;
     for (const auto* lines : {&sockets, &shells, &wires}) {
       for (const Line& line : *lines) findings.add(file, {.rule = "reverse-shell", .line = line.line().new_line});
     }
@@ -278,13 +299,13 @@ const LazyRegex& verified() {
 
 void find_fetch_then_run(const FileView& file, Findings& findings) {
   if (!file.facts.has(kSource | kScript | kWorkflow) || file.facts.has(kDocs)) return;
-  if (!adds_lines_about(file, Topic::download)) return;
   for (const HunkView& hunk : file.hunks) {
+    if (!holds_all(topics_added(hunk), {Topic::download, Topic::run_of_file})) continue;
     const auto downloads = added_matching(hunk, Topic::download, download());
     if (downloads.empty()) continue;
     const auto runs = added_matching(hunk, Topic::run_of_file, run_of_file());
-    if (!added_matching(hunk, Topic::verified, verified()).empty()) continue;
-    const std::size_t last_run = runs.empty() ? 0 : runs.back().index;
+    if (runs.empty() || !added_matching(hunk, Topic::verified, verified()).empty()) continue;
+    const std::size_t last_run = runs.back().index;
     for (const Line& from : downloads) {
       if (from.index >= last_run) continue;
       findings.add(file,
@@ -333,14 +354,10 @@ bool names_file(const FileView& file, const FileView& other) {
 
 void find_exfiltration(const FileView& file, Findings& findings) {
   if (!file.facts.has(kSource | kScript | kWorkflow) || file.facts.has(kDocs)) return;
-  if (!adds_lines_about(file, Topic::harvest)) return;
-  std::vector<Line> sources, sinks;
-  for (const HunkView& hunk : file.hunks) {
-    for (const Line& line : added_matching(hunk, Topic::harvest, harvest())) sources.push_back(line);
-    for (const Line& line : added_matching(hunk, Topic::sending, sending())) sinks.push_back(line);
-  }
+  if (!holds_all(topics_added(file), {Topic::harvest, Topic::sending})) return;
+  const std::vector<Line> sources = added_matching(file, Topic::harvest, harvest());
   if (sources.empty()) return;
-  for (const Line& sink : sinks) {
+  for (const Line& sink : added_matching(file, Topic::sending, sending())) {
     if (is_one_of_many(file, sources, sink)) continue;
     findings.add(file, {.rule = "data-exfiltration", .line = sink.line().new_line});
   }
@@ -384,16 +401,20 @@ void find_exfiltration_across(const ChangeView& change, Findings& findings) {
   constexpr std::size_t kMaxUnnamed = 12;  // in a large change a request and a copy of the environment mean little
   constexpr std::size_t kMaxFiles = 64;    // pairs are tried; a larger change is a large-change anyway
   std::vector<Part> parts;
+  bool collects = false;
   for (const FileView& file : change.files) {
     if (!file.facts.has(kSource | kScript) || file.facts.has(kDocs | kTest | kGenerated)) continue;
-    Part part{&file, {}, {}};
-    for (const HunkView& hunk : file.hunks) {
-      for (const Line& line : added_matching(hunk, Topic::harvest, harvest())) part.sources.push_back(line);
-      for (const Line& line : added_matching(hunk, Topic::sending, sending())) part.sinks.push_back(line);
-    }
-    // A file with both was judged by itself.
-    if (part.sources.empty() != part.sinks.empty() && parts.size() < kMaxFiles) parts.push_back(std::move(part));
+    const TopicMask topics = topics_added(file);
+    if (!holds_all(topics, {Topic::harvest}) && !holds_all(topics, {Topic::sending})) continue;
+    Part part{&file, added_matching(file, Topic::harvest, harvest()), {}};
+    collects = collects || !part.sources.empty();
+    parts.push_back(std::move(part));
   }
+  if (!collects) return;
+  for (Part& part : parts) part.sinks = added_matching(*part.file, Topic::sending, sending());
+  // A file with both was judged by itself.
+  std::erase_if(parts, [](const Part& part) { return part.sources.empty() == part.sinks.empty(); });
+  if (parts.size() > kMaxFiles) parts.resize(kMaxFiles);
   for (const Part& from : parts) {
     for (const Part& to : parts) {
       if (from.sources.empty() || to.sinks.empty()) continue;

@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -238,75 +239,86 @@ struct Loss {
   std::string message;
 };
 
-/// The protecting words of added lines: where a guard may have moved to, and what may stand in its place.
-struct NewWords {
-  std::set<std::string> access, identity, validation, limits;
-  bool any_line = false;
+/// What protecting words are about.
+enum class WordKind : std::size_t { access, identity, validation, limit };
+constexpr std::size_t kWordKinds = 4;
+
+struct WordSource {
+  Topic topic;
+  const LazyRegex& (*regex)();
 };
+constexpr std::array<WordSource, kWordKinds> kWordSources{{{Topic::access, auth_word},
+                                                           {Topic::identity, identity_in_query},
+                                                           {Topic::validation, validation_word},
+                                                           {Topic::validation, limit_word}}};
 
-void collect(const HunkView& hunk, std::size_t index, NewWords& out) {
-  const std::string text = hunk.text_of(index);
-  const auto take = [&](Topic topic, const LazyRegex& regex, std::set<std::string>& words) {
-    if (!hunk.is_about(index, topic)) return;
-    for (const std::string& word : words_in(regex, text, hunk.kinds(index))) words.insert(lower(word));
-  };
-  take(Topic::access, auth_word(), out.access);
-  take(Topic::identity, identity_in_query(), out.identity);
-  take(Topic::validation, validation_word(), out.validation);
-  take(Topic::validation, limit_word(), out.limits);
-  out.any_line = true;
+/// The words of that kind in one line, as written.
+std::vector<std::string> words_of(WordKind kind, const HunkView& hunk, std::size_t index) {
+  const WordSource& source = kWordSources[static_cast<std::size_t>(kind)];
+  if (!hunk.is_about(index, source.topic)) return {};
+  return words_in(source.regex(), hunk.text_of(index), hunk.kinds(index));
 }
 
-NewWords words_added_in(const HunkView& hunk) {
-  NewWords out;
-  for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
-    if (hunk.lines()[i].kind == LineKind::added) collect(hunk, i, out);
+/// The protecting words of the lines that some hunks add: where a guard may have moved to, and what may stand in its
+/// place. Looked for when first asked; most removed lines protect nothing.
+class AddedWords {
+ public:
+  explicit AddedWords(std::span<const HunkView> hunks) : hunks_(hunks) {}
+
+  /// In lower case.
+  const std::set<std::string>& of(WordKind kind) {
+    auto& words = words_[static_cast<std::size_t>(kind)];
+    if (!words) words = collect(kind);
+    return *words;
   }
-  return out;
-}
 
-NewWords words_added_in(const FileView& file) {
-  NewWords out;
-  for (const HunkView& hunk : file.hunks) {
-    NewWords words = words_added_in(hunk);
-    out.access.merge(words.access);
-    out.identity.merge(words.identity);
-    out.validation.merge(words.validation);
-    out.limits.merge(words.limits);
-    out.any_line = out.any_line || words.any_line;
+ private:
+  std::set<std::string> collect(WordKind kind) const {
+    std::set<std::string> out;
+    for (const HunkView& hunk : hunks_) {
+      for (std::size_t i = 0; i < hunk.lines().size(); ++i) {
+        if (hunk.lines()[i].kind != LineKind::added) continue;
+        for (const std::string& word : words_of(kind, hunk, i)) out.insert(lower(word));
+      }
+    }
+    return out;
   }
-  return out;
-}
+
+  std::span<const HunkView> hunks_;
+  std::array<std::optional<std::set<std::string>>, kWordKinds> words_;
+};
 
 /// The first word of the line that no added line of the file has; none if the hunk adds another of the same sort, which
 /// is a change of mechanism.
-std::optional<std::string> lost_word(const LazyRegex& regex, const HunkView& hunk, std::size_t index,
-                                     const std::set<std::string>& in_hunk, const std::set<std::string>& in_file) {
-  if (!in_hunk.empty()) return std::nullopt;
-  for (const std::string& word : words_in(regex, hunk.text_of(index), hunk.kinds(index))) {
-    if (in_file.count(lower(word)) == 0) return word;
+std::optional<std::string> lost_word(WordKind kind, const HunkView& hunk, std::size_t index, AddedWords& in_hunk,
+                                     AddedWords& in_file) {
+  std::vector<std::string> words = words_of(kind, hunk, index);
+  if (words.empty() || !in_hunk.of(kind).empty()) return std::nullopt;
+  for (std::string& word : words) {
+    if (in_file.of(kind).count(lower(word)) == 0) return std::move(word);
   }
   return std::nullopt;
 }
 
+bool adds_lines(const HunkView& hunk) {
+  return std::any_of(hunk.lines().begin(), hunk.lines().end(),
+                     [](const DiffLine& line) { return line.kind == LineKind::added; });
+}
+
 /// What a removed line protected that the new side of the file does not.
-std::optional<Loss> find_loss(const HunkView& hunk, std::size_t index, const NewWords& in_hunk,
-                              const NewWords& in_file) {
+std::optional<Loss> find_loss(const HunkView& hunk, std::size_t index, AddedWords& in_hunk, AddedWords& in_file) {
+  const auto lost = [&](WordKind kind) { return lost_word(kind, hunk, index, in_hunk, in_file); };
+  if (const auto word = lost(WordKind::access))
+    return Loss{"auth-check-removed", "`" + *word + "` is no longer checked"};
   const std::string text = hunk.text_of(index);
-  if (hunk.is_about(index, Topic::access)) {
-    const auto word = lost_word(auth_word(), hunk, index, in_hunk.access, in_file.access);
-    if (word) return Loss{"auth-check-removed", "`" + *word + "` is no longer checked"};
+  if (hunk.is_about(index, Topic::identity) && query_or_condition().matches(text) && adds_lines(hunk)) {
+    if (const auto who = lost(WordKind::identity))
+      return Loss{"auth-check-removed", "what is read is no longer narrowed to `" + *who + "`"};
   }
-  if (hunk.is_about(index, Topic::identity) && in_hunk.any_line && query_or_condition().matches(text)) {
-    const auto who = lost_word(identity_in_query(), hunk, index, in_hunk.identity, in_file.identity);
-    if (who) return Loss{"auth-check-removed", "what is read is no longer narrowed to `" + *who + "`"};
-  }
-  if (hunk.is_about(index, Topic::validation)) {
-    auto word = lost_word(validation_word(), hunk, index, in_hunk.validation, in_file.validation);
-    if (!word && limiting_use().matches(text))
-      word = lost_word(limit_word(), hunk, index, in_hunk.limits, in_file.limits);
-    if (word) return Loss{"validation-removed", "`" + *word + "` is gone"};
-  }
+  if (!hunk.is_about(index, Topic::validation)) return std::nullopt;
+  auto word = lost(WordKind::validation);
+  if (!word && limiting_use().matches(text)) word = lost(WordKind::limit);
+  if (word) return Loss{"validation-removed", "`" + *word + "` is gone"};
   return std::nullopt;
 }
 
@@ -317,8 +329,8 @@ bool is_beside_the_point(const std::string& text) {
   return text.find_first_not_of(" \t\r") == std::string::npos || import_line.matches(text) || is_definition(text);
 }
 
-void find_lost_guards(const FileView& file, const HunkView& hunk, const ChangedBlock& block, const NewWords& in_hunk,
-                      const NewWords& in_file, Findings& findings) {
+void find_lost_guards(const FileView& file, const HunkView& hunk, const ChangedBlock& block, AddedWords& in_hunk,
+                      AddedWords& in_file, Findings& findings) {
   std::set<std::string_view> told;
   for (const std::size_t i : block.removed) {
     const bool is_candidate =
@@ -619,16 +631,15 @@ void find_removed_protection(const FileView& file, Findings& findings) {
   const bool is_candidate = file.facts.has(kSource | kConfig) &&
                             !file.facts.has(kDocs | kLockfile | kWorkflow | kManifest | kAgent | kGenerated);
   if (!is_candidate || file.patch->status == FileStatus::deleted) return;
-  std::optional<NewWords> in_file;  // worked out once, and only if something was removed
+  AddedWords in_file(file.hunks);
   for (const HunkView& hunk : file.hunks) {
     const bool removed = hunk.has_removed();
-    const NewWords in_hunk = removed ? words_added_in(hunk) : NewWords{};
-    if (removed && !in_file) in_file = words_added_in(file);
+    AddedWords in_hunk(std::span(&hunk, 1));
     for (const ChangedBlock& block : blocks_of(hunk)) {
       find_back_doors(file, hunk, block, findings);
       find_constant_answers(file, hunk, block, findings);
       if (block.removed.empty()) continue;
-      find_lost_guards(file, hunk, block, in_hunk, *in_file, findings);
+      find_lost_guards(file, hunk, block, in_hunk, in_file, findings);
       find_changed_operators(file, hunk, block, findings);
       find_loosened_conditions(file, hunk, block, findings);
     }

@@ -285,12 +285,9 @@ class Scanner {
     std::size_t from = 0;
     while (from < text.size()) {
       const std::string_view rest = text.substr(from);
-      re2::StringPiece groups[3];
-      if (!assignment().compiled().Match(re2::StringPiece(rest.data(), rest.size()), 0, rest.size(),
-                                         re2::RE2::UNANCHORED, groups, 3)) {
-        break;
-      }
-      const std::string_view value(groups[2].data(), groups[2].size());
+      std::array<std::string_view, 3> groups;
+      if (!assignment().capture_all(rest, groups)) break;
+      const std::string_view value = groups[2];
       const auto begin = static_cast<std::size_t>(value.data() - text.data());
       const bool readable = !groups[1].empty() || bare == BareValues::count;
       if (readable && looks_random(value) && !is_placeholder(value)) {
