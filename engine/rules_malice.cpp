@@ -444,6 +444,7 @@ bool is_blob_byte(char c) {
 
 /// A run of encoded text with letters of both cases and digits; a hash or a word is shorter.
 bool holds_long_blob(std::string_view text) {
+  if (text.size() < kLongBlob) return false;
   std::size_t run = 0;
   bool upper = false, lower = false, digit = false;
   for (const char c : text) {
@@ -479,7 +480,10 @@ const LazyRegex& execution() {
 }
 
 bool holds_codes(std::string_view text) {
-  return text.find_first_of("0123456789") != std::string_view::npos && char_codes().matches(text);
+  constexpr std::ptrdiff_t kFewestCommas = 12;  // as in the expression; no line of less is worth compiling it
+  const bool may = std::count(text.begin(), text.end(), ',') >= kFewestCommas || contains(text, "\\x") ||
+                   contains(text, "\\u00") || contains(text, "chr(");
+  return may && char_codes().matches(text);
 }
 
 void find_payloads_in(const FileView& file, const HunkView& hunk, Findings& findings) {
