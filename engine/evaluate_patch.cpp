@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/evaluate.h"
+#include "engine/explain.h"
 #include "engine/file_passes.h"
 #include "engine/findings.h"
 #include "engine/lane.h"
@@ -73,13 +74,13 @@ LaneBounds lane_bounds(const Policy& policy) {
 /// What could not be read was not judged: a person decides, and the points say why.
 void close_on_parse_error(const ParsedPatch& change, PatchEvaluation& out) {
   if (change.issues.empty()) return;
-  out.notes.emplace_back("parse-error");
+  out.notes.emplace_back(kUnreadRule);
   for (const ParseIssue& issue : change.issues) {
     out.notes.push_back("line " + std::to_string(issue.line) + ": " + issue.message);
   }
   out.risk.level = std::max(out.risk.level, Level::high);
   if (out.risk.score >= kUnreadableScore) return;
-  out.risk.explain.push_back({"parse-error", kUnreadableScore - out.risk.score});
+  out.risk.explain.push_back({std::string(kUnreadRule), kUnreadableScore - out.risk.score});
   out.risk.score = kUnreadableScore;
 }
 

@@ -5,7 +5,17 @@
 
 namespace escrow::engine {
 
+const RuleText& unread_text() {
+  static constexpr RuleText kText{
+      kUnreadRule, "A change that cannot be read",
+      "The text is no diff that could be read whole: a hunk is shorter or longer than its heading says, a heading is "
+      "missing, or what should be a line of the file is none. Whatever could not be read could hold anything, so the "
+      "change is in the high lane, however harmless the rest of it is."};
+  return kText;
+}
+
 const RuleText* find_rule_text(std::string_view id) {
+  if (id == kUnreadRule) return &unread_text();
   for (const auto texts : {diff_rule_texts(), command_category_texts()}) {
     const auto found = std::find_if(texts.begin(), texts.end(), [&](const RuleText& text) { return text.id == id; });
     if (found != texts.end()) return &*found;

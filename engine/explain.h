@@ -15,11 +15,15 @@ struct RuleText {
   std::string_view why;    ///< a sentence or two in plain words
 };
 
+/// What a change is found for that cannot be read; no signal, since it has no place in a file.
+inline constexpr std::string_view kUnreadRule = "parse-error";
+const RuleText& unread_text();
+
 /// Texts of the diff rules, of the command categories; every id of the vocabulary is in one of them.
 std::span<const RuleText> diff_rule_texts();
 std::span<const RuleText> command_category_texts();
 
-/// Nullptr for an unknown id.
+/// That of a rule, a category or kUnreadRule; nullptr for an unknown id.
 const RuleText* find_rule_text(std::string_view id);
 
 /// How the points add up, as plain text, one rule a line, ending with the score.

@@ -234,6 +234,38 @@ std::string category_page(const RuleText& text, const CategoryExample& example) 
          "## Does not\n\n" + command_text(example.silent) + acceptance_of(example);
 }
 
+// ---- What cannot be read
+
+constexpr std::string_view kUnreadExample = R"(--- a/src/clock.py
++++ b/src/clock.py
+@@ -1,2 +1,9 @@
+ import time
++start = time.monotonic()
+)";
+constexpr std::string_view kReadExample = R"(--- a/src/clock.py
++++ b/src/clock.py
+@@ -1,1 +1,2 @@
+ import time
++start = time.monotonic()
+)";
+
+std::string unread_page() {
+  const PatchEvaluation verdict = evaluate(parse_diff(kUnreadExample), {}, builtin_policy());
+  std::string issue;
+  for (const std::string& note : verdict.notes) {
+    if (note != kUnreadRule) issue = note;
+  }
+  return heading(unread_text()) + "| about | proposed changes |\n|---|---|\n" + row("severity", name_of(Level::high)) +
+         row("score", "at least " + std::to_string(verdict.risk.score) + " of 100: the change is in the high lane") +
+         "\n## Found\n\n" + code_block("", kUnreadExample) + "\nThe heading speaks of more lines than there are:\n\n" +
+         code_block("", issue + "\n") + "\n## Not found\n\n" + code_block("", kReadExample) + "\n## To accept it\n\n" +
+         wrapped(
+             "Make the diff again, with `git diff` or `diff -u`, and leave it as it is: a hunk that was shortened by "
+             "hand no longer has the length that its heading gives. What then can be read is judged line by line. A "
+             "change that stays unreadable cannot be applied either.") +
+         "\n";
+}
+
 // ---- The index
 
 std::string linked(std::string_view id) {
@@ -282,8 +314,11 @@ These add to what else was found, and decide nothing alone:
 )";
 
 constexpr std::string_view kIndexUnread = R"(
-A change that cannot be read is in the high lane, with at least 71 (`parse-error`): what could not be read could hold
-anything.
+A change that cannot be read is in the high lane, with at least 71 ([`parse-error`](parse-error.md)): what could not be
+read could hold anything.
+
+Rules of a policy file (`diff_rules`) count like these, under ids of their own: `own.no-print` is the rule `no-print`.
+They have no page; their message says what they mean, and `escrow policy show` where they stand.
 
 ## In commands
 
@@ -297,6 +332,7 @@ autonomy, none and low are allowed, medium and high ask, critical is denied.
 std::vector<std::string_view> rule_page_ids() {
   std::vector<std::string_view> ids;
   for (const DiffRule& rule : diff_rules()) ids.push_back(rule.id);
+  ids.push_back(kUnreadRule);
   const auto categories = ids.size();
   for (const RuleText& text : command_category_texts()) ids.push_back(text.id);
   std::sort(ids.begin() + static_cast<std::ptrdiff_t>(categories), ids.end());
@@ -306,6 +342,7 @@ std::vector<std::string_view> rule_page_ids() {
 std::string rule_page(std::string_view id) {
   const RuleText* text = find_rule_text(id);
   if (text == nullptr) return {};
+  if (id == kUnreadRule) return unread_page();
   std::string page;
   if (const DiffRule* rule = find_diff_rule(id); rule != nullptr) {
     page = diff_rule_page(*rule, *text, *find_diff_rule_example(id));

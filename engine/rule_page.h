@@ -8,7 +8,7 @@
 /// else, and `escrow rules` prints the same.
 namespace escrow::engine {
 
-/// Ids that have a page: the diff rules, then the command categories, each by name.
+/// Ids that have a page: the diff rules, what cannot be read, then the command categories by name.
 std::vector<std::string_view> rule_page_ids();
 
 /// What it means, a case that is found, one that is not, how to accept it. Empty for an unknown id.

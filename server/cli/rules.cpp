@@ -30,9 +30,11 @@ struct RulesOptions {
 json::object json_rule(std::string_view id) {
   const auto& text = *engine::find_rule_text(id);
   const auto* rule = engine::find_diff_rule(id);
-  json::object out{{"id", id}, {"about", rule != nullptr ? "changes" : "commands"}};
+  const bool unread = id == engine::kUnreadRule;
+  json::object out{{"id", id}, {"about", rule != nullptr || unread ? "changes" : "commands"}};
   out["title"] = text.title;
   out["why"] = text.why;
+  if (unread) out["severity"] = engine::name_of(engine::Level::high);
   if (rule == nullptr) return out;
   out["severity"] = engine::name_of(rule->severity);
   out["weight"] = rule->weight;
@@ -53,6 +55,9 @@ void list_text(const Style& style) {
     put("  " + padded(rule.id, 24) + style.paint(tone_of(rule.severity), padded(engine::name_of(rule.severity), 9)) +
         padded(std::to_string(rule.weight), 4) + std::string(engine::find_rule_text(rule.id)->title) + "\n");
   }
+  put("  " + padded(engine::kUnreadRule, 24) +
+      style.paint(tone_of(engine::Level::high), padded(engine::name_of(engine::Level::high), 9)) + padded("", 4) +
+      std::string(engine::unread_text().title) + "\n");
   put("\n" + style.bold("In commands") + "\n");
   for (const auto& text : engine::command_category_texts()) {
     put("  " + padded(text.id, 24) + std::string(text.title) + "\n");

@@ -27,7 +27,7 @@ using engine::Signal;
 
 constexpr std::string_view kSchema =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-constexpr std::string_view kUnread = "parse-error";
+constexpr std::string_view kUnread = engine::kUnreadRule;
 
 std::string_view sarif_level(Level level) {
   switch (level) {
@@ -89,29 +89,62 @@ json::object describe_rule(const engine::DiffRule& rule) {
 }
 
 json::object describe_unread() {
+  const auto& text = engine::unread_text();
   return {
       {"id", kUnread},
-      {"shortDescription", text_of("The change cannot be read whole")},
-      {"fullDescription", text_of("What could not be read could hold anything, so the change is in the high lane.")},
-      {"help", text_of("Make the diff again, with git diff or diff -u.")},
+      {"shortDescription", text_of(text.title)},
+      {"fullDescription", text_of(text.why)},
+      {"help", {{"text", "Make the diff again, with git diff or diff -u."}, {"markdown", engine::rule_page(kUnread)}}},
       {"defaultConfiguration", {{"level", "error"}}}};
 }
 
+/// A rule of a policy file. Its message is all that its author has said; where the file lies is nobody else's business,
+/// but whose it is helps to find it.
+json::object describe_own(const engine::OwnRule& rule) {
+  const std::string layer(engine::name_of(rule.origin.layer));
+  const std::string help = "A rule of the " + layer + "'s policy, `" + rule.id +
+                           "` under diff_rules; `escrow policy show` says where it stands.";
+  json::object out{{"id", json_text(engine::signal_id(rule))}, {"name", json_text(rule.id)}};
+  out["shortDescription"] = text_of(rule.message);
+  out["fullDescription"] = text_of(rule.message + " (a rule of the " + layer + "'s policy)");
+  out["help"] = {{"text", json_text(help)}, {"markdown", json_text(help)}};
+  if (!rule.cwe.empty()) out["helpUri"] = engine::cwe_page(rule.cwe.front());
+  out["defaultConfiguration"] = {{"level", sarif_level(rule.severity)}, {"rank", rule.weight}};
+  json::array tags{"policy"};
+  if (!rule.cwe.empty()) tags.emplace_back("security");
+  for (const auto& cwe : rule.cwe) tags.emplace_back("external/cwe/" + engine::lower(cwe));
+  json::object properties{{"tags", std::move(tags)}, {"weight", rule.weight}, {"layer", layer}};
+  if (!rule.cwe.empty()) properties["security-severity"] = security_severity(rule.severity);
+  out["properties"] = std::move(properties);
+  return out;
+}
+
+const engine::OwnRule* find_own(const std::vector<engine::OwnRule>& own, std::string_view id) {
+  const auto found = std::find_if(own.begin(), own.end(), [&](const auto& rule) { return signal_id(rule) == id; });
+  return found == own.end() ? nullptr : &*found;
+}
+
 /// Ids of the rules that were met, in order: a result names its rule by its place there.
-std::vector<std::string> rules_met(const engine::ParsedPatch& change, const engine::PatchEvaluation& verdict) {
+std::vector<std::string> rules_met(const engine::ParsedPatch& change, const engine::PatchEvaluation& verdict,
+                                   const std::vector<engine::OwnRule>& own) {
   std::set<std::string> met;
   for (const auto& signal : verdict.risk.signals) {
-    if (engine::find_diff_rule(signal.rule) != nullptr) met.insert(signal.rule);
+    if (engine::find_diff_rule(signal.rule) != nullptr || find_own(own, signal.rule) != nullptr)
+      met.insert(signal.rule);
   }
   if (!change.issues.empty()) met.emplace(kUnread);
   return {met.begin(), met.end()};
 }
 
-json::array describe_rules(const std::vector<std::string>& met) {
+json::array describe_rules(const std::vector<std::string>& met, const std::vector<engine::OwnRule>& own) {
   json::array rules;
   for (const auto& id : met) {
     const auto* rule = engine::find_diff_rule(id);
-    rules.emplace_back(rule != nullptr ? describe_rule(*rule) : describe_unread());
+    const auto* own_rule = find_own(own, id);
+    if (rule != nullptr)
+      rules.emplace_back(describe_rule(*rule));
+    else
+      rules.emplace_back(own_rule != nullptr ? describe_own(*own_rule) : describe_unread());
   }
   return rules;
 }
@@ -199,9 +232,10 @@ json::array results_of(const engine::ParsedPatch& change, const engine::PatchEva
 }  // namespace
 
 json::object sarif_log(const engine::ParsedPatch& change, const engine::PatchEvaluation& verdict,
-                       const std::string& input) {
-  const auto met = rules_met(change, verdict);
-  json::object driver{{"name", "Escrow"}, {"semanticVersion", ESCROW_VERSION}, {"rules", describe_rules(met)}};
+                       const engine::OwnRules& own_rules, const std::string& input) {
+  const auto& own = own_rules.list();
+  const auto met = rules_met(change, verdict, own);
+  json::object driver{{"name", "Escrow"}, {"semanticVersion", ESCROW_VERSION}, {"rules", describe_rules(met, own)}};
   json::object run{{"tool", {{"driver", std::move(driver)}}}};
   run["invocations"] = json::array{json::object{{"executionSuccessful", true}}};
   run["results"] = results_of(change, verdict, met, input);

@@ -9,8 +9,9 @@
 /// viewers of editors.
 namespace escrow::server::cli {
 
-/// `input`: where the diff came from, for what could not be read of it; empty for stdin.
+/// `own_rules`: those the change was judged with. `input`: where the diff came from, for what could not be read of it;
+/// empty for stdin.
 boost::json::object sarif_log(const engine::ParsedPatch& change, const engine::PatchEvaluation& verdict,
-                              const std::string& input);
+                              const engine::OwnRules& own_rules, const std::string& input);
 
 }  // namespace escrow::server::cli

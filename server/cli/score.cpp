@@ -136,7 +136,8 @@ int run_score(const ScoreOptions& options) {
   if (options.output.as_json()) {
     print_json(scored);
   } else if (options.output.format == "sarif") {
-    put_json(sarif_log(scored.change, scored.verdict, options.file == "-" ? std::string() : options.file));
+    put_json(sarif_log(scored.change, scored.verdict, place->policy.own_rules,
+                       options.file == "-" ? std::string() : options.file));
   } else {
     print_text(scored, options, place->policy);
   }

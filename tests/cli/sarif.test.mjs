@@ -130,3 +130,19 @@ test('a log says nothing of the machine it was made on, and is the same each tim
   assert.equal(sarifOf(place, input).text, text);
   assert.equal(place.run(['score', '--format', 'sarif', '--fail-on', 'high'], { input }).code, 1);
 }));
+
+test('a rule of a policy file is described by its own words, and by nothing of the machine', () => inPlace((place) => {
+  place.policy("diff_rules:\n  - { id: no-print, pattern: '\\bprint\\(', weight: 45, cwe: [CWE-532], message: print is not logging }\n"
+    + "  - { id: no-tabs, pattern: '\\t', weight: 5, message: blanks }\n");
+  const { run, text } = sarifOf(place, '--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,3 @@\n one\n+print(x)\n+a\tb\n');
+  const [print, tabs] = ['own.no-print', 'own.no-tabs'].map((id) => run.tool.driver.rules.find((rule) => rule.id === id));
+  assert.equal(print.name, 'no-print');
+  assert.equal(print.shortDescription.text, 'print is not logging');
+  assert.equal(print.helpUri, 'https://cwe.mitre.org/data/definitions/532.html');
+  assert.deepEqual(print.defaultConfiguration, { level: 'warning', rank: 45 });
+  assert.deepEqual(print.properties, { tags: ['policy', 'security', 'external/cwe/cwe-532'], weight: 45, layer: 'user', 'security-severity': '5.5' });
+  assert.match(print.help.text, /the user's policy, `no-print` under diff_rules/);
+  assert.ok(!('helpUri' in tabs) && !('security-severity' in tabs.properties), JSON.stringify(tabs));
+  for (const result of run.results) assert.equal(run.tool.driver.rules[result.ruleIndex].id, result.ruleId);
+  assert.ok(!text.includes(place.state) && !text.includes('policy.yaml'));
+}));
