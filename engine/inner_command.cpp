@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/text.h"
+
 namespace escrow::engine {
 namespace {
 
@@ -311,6 +313,38 @@ std::optional<std::string> here_text_of(const SimpleCommand& command) {
 
 }  // namespace
 
+namespace {
+
+/// `printf FORMAT ARGUMENT…` of texts, as often as there are arguments; nothing for conversions of numbers and widths.
+std::optional<std::string> print_formatted(const Words& argv) {
+  constexpr std::size_t kMostRounds = 256;
+  const string_view format = argv[1].text;
+  std::string out;
+  std::size_t next = 2;
+  for (std::size_t round = 0; round == 0 || next < argv.size(); ++round) {
+    const std::size_t before = next;
+    for (std::size_t i = 0; i < format.size(); ++i) {
+      if (format[i] != '%') {
+        out.push_back(format[i]);
+        continue;
+      }
+      const char conversion = ++i < format.size() ? format[i] : ' ';
+      if (conversion == '%') {
+        out.push_back('%');
+      } else if (conversion == 's') {
+        if (next < argv.size()) out += argv[next++].text;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (next == before) break;
+    if (round > kMostRounds) return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::optional<std::string> substituted_text(const Word& word) {
   constexpr std::size_t kLongest = 1024;  // bytes; each level of nesting reads the text anew
   const string_view text = word.text;
@@ -340,6 +374,11 @@ std::optional<std::string> printed_text(const SimpleCommand& command) {
     if (command.argv[i].opaque) return std::nullopt;
     if (i > first) out.push_back(' ');
     out += command.argv[i].text;
+  }
+  if (name == "printf" && contains(command.argv[1].text, "%")) {
+    const std::optional<std::string> formatted = print_formatted(command.argv);
+    if (!formatted) return std::nullopt;
+    out = *formatted;
   }
   if (!escapes) return out;
   std::string plain;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/brace_expand.h"
+#include "engine/inner_command.h"
 
 // A word is read into cells, one a resulting character, each remembering how it came to be. Brace expansion and
 // splitting then work on cells, so that a quoted `{` or blank is never taken for syntax. An expansion that cannot be
@@ -112,48 +113,38 @@ void read_ansi_escape(std::string_view text, std::size_t& at, std::string& out, 
 }
 
 /// What `echo WORDS` or `printf [%s] WORD` prints, where its words are plain text; nothing for any other command.
-std::optional<std::string> plain_output(std::string_view command) {
+std::optional<std::string> plain_output(std::string_view source) {
   constexpr std::size_t kLongest = 256;  // bytes
-  if (command.size() > kLongest || command.find_first_of("$`;&|<>(){}*?[]\\\n!#") != std::string_view::npos)
+  if (source.size() > kLongest || source.find_first_of("$`;&|<>(){}*?[]\\\n!#") != std::string_view::npos)
     return std::nullopt;
   std::vector<std::string> words;
   std::size_t at = 0;
-  while ((at = command.find_first_not_of(" \t", at)) != std::string_view::npos) {
+  while ((at = source.find_first_not_of(" \t", at)) != std::string_view::npos) {
     std::string word;
-    if (command.substr(at, 2) == "~/") {
+    if (source.substr(at, 2) == "~/") {
       word = "$HOME";
       ++at;
-    } else if (command[at] == '~') {
+    } else if (source[at] == '~') {
       return std::nullopt;
     }
-    while (at < command.size() && command[at] != ' ' && command[at] != '\t') {
-      const char c = command[at++];
+    while (at < source.size() && source[at] != ' ' && source[at] != '\t') {
+      const char c = source[at++];
       if (c != '\'' && c != '"') {
         word.push_back(c);
         continue;
       }
-      const std::size_t close = command.find(c, at);
+      const std::size_t close = source.find(c, at);
       if (close == std::string_view::npos) return std::nullopt;
-      word += command.substr(at, close - at);
+      word += source.substr(at, close - at);
       at = close + 1;
     }
     words.push_back(std::move(word));
   }
-  if (words.size() < 2) return std::nullopt;
-  std::size_t first = 1;
-  if (words[0] == "printf") {
-    const bool formats = words[1] == "%s" || words[1] == "--";
-    if ((formats ? 3U : 2U) != words.size() || (!formats && words[1].find('%') != std::string::npos))
-      return std::nullopt;
-    first = formats ? 2 : 1;
-  } else if (words[0] == "echo") {
-    if (words[1] == "-n") ++first;
-    if (first < words.size() && words[first].starts_with('-')) return std::nullopt;
-  } else {
-    return std::nullopt;
-  }
-  std::string out;
-  for (std::size_t i = first; i < words.size(); ++i) out += (i > first ? " " : "") + words[i];
+  if (words.size() < 2 || (words[0] != "echo" && words[0] != "printf")) return std::nullopt;
+  SimpleCommand command;
+  for (std::string& word : words) command.argv.emplace_back().text = std::move(word);
+  std::optional<std::string> out = printed_text(command);
+  while (out && out->ends_with('\n')) out->pop_back();
   return out;
 }
 
