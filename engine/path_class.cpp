@@ -29,6 +29,7 @@ constexpr std::array kExtensions = {
     Extension{"scala", Language::kotlin},
     Extension{"groovy", Language::kotlin},
     Extension{"gradle", Language::kotlin},
+    Extension{"dart", Language::kotlin},
     Extension{"cs", Language::csharp},
     Extension{"js", Language::javascript},
     Extension{"mjs", Language::javascript},
@@ -40,13 +41,20 @@ constexpr std::array kExtensions = {
     Extension{"tsx", Language::javascript},
     Extension{"vue", Language::javascript},
     Extension{"svelte", Language::javascript},
+    Extension{"astro", Language::javascript},
+    Extension{"sol", Language::javascript},
     Extension{"go", Language::go},
     Extension{"rs", Language::rust},
+    Extension{"zig", Language::rust},
     Extension{"py", Language::python},
     Extension{"pyi", Language::python},
     Extension{"pyw", Language::python},
+    Extension{"nim", Language::python},
+    Extension{"bzl", Language::python},
+    Extension{"star", Language::python},
     Extension{"rb", Language::ruby},
     Extension{"rake", Language::ruby},
+    Extension{"cr", Language::ruby},
     Extension{"gemspec", Language::ruby},
     Extension{"php", Language::php},
     Extension{"phtml", Language::php},
@@ -96,10 +104,14 @@ constexpr std::array kExtensions = {
     Extension{"tfvars", Language::hcl},
     Extension{"hcl", Language::hcl},
     Extension{"mk", Language::makefile},
+    Extension{"cmake", Language::makefile},
     Extension{"swift", Language::swift},
     Extension{"ex", Language::elixir},
     Extension{"exs", Language::elixir},
+    Extension{"erl", Language::elixir},
+    Extension{"hrl", Language::elixir},
     Extension{"r", Language::r},
+    Extension{"jl", Language::r},
     Extension{"md", Language::prose},
     Extension{"mdx", Language::prose},
     Extension{"markdown", Language::prose},
@@ -137,8 +149,10 @@ Language language_of_name(std::string_view name) {
   if (name.starts_with("dockerfile") || name.ends_with(".dockerfile") || name.starts_with("containerfile")) {
     return Language::dockerfile;
   }
-  if (is_any(name, {"makefile", "gnumakefile", "justfile"})) return Language::makefile;
-  if (is_any(name, {"gemfile", "rakefile", "podfile", "vagrantfile", "fastfile"})) return Language::ruby;
+  if (is_any(name, {"makefile", "gnumakefile", "justfile", "cmakelists.txt"})) return Language::makefile;
+  if (is_any(name, {"build.bazel", "workspace.bazel", "meson.build", "sconstruct", "snakefile", "tiltfile"}))
+    return Language::python;
+  if (is_any(name, {"brewfile", "gemfile", "rakefile", "podfile", "vagrantfile", "fastfile"})) return Language::ruby;
   if (is_any(name, {"jenkinsfile"})) return Language::kotlin;
   if (is_any(name, {".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
                     ".kshrc", ".envrc", ".xprofile", ".xinitrc"})) {

@@ -14,7 +14,7 @@ enum class Language : std::uint32_t {
   other = 1u << 0,
   c = 1u << 1,  ///< C, C++, Objective-C, CUDA
   java = 1u << 2,
-  kotlin = 1u << 3,  ///< Kotlin, Scala, Groovy
+  kotlin = 1u << 3,  ///< Kotlin, Scala, Groovy, Dart
   csharp = 1u << 4,
   javascript = 1u << 5,  ///< with TypeScript, JSX, Vue, Svelte
   go = 1u << 6,

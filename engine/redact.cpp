@@ -14,14 +14,6 @@
 namespace escrow::engine {
 namespace {
 
-/// The fixed part of a provider's format says what it was; a free value says nothing.
-std::size_t shown_prefix(const SecretMatch& match, std::size_t size) {
-  const bool free_value = match.certainty == SecretCertainty::assigned || match.kind == "password in a URL" ||
-                          match.kind == "basic credentials" || match.kind == "bearer token" ||
-                          match.kind == "registry password" || match.kind == "Azure storage key";
-  return free_value || size < 16 ? 0 : 4;
-}
-
 /// A terminal's text without what moves or colours it, and where each byte came from.
 struct PlainText {
   std::string text;
@@ -195,7 +187,7 @@ std::string redact_piece(std::string_view text, bool& in_key) {
       in_key = end.open;
       continue;
     }
-    out += plain.view(text).substr(found.begin, shown_prefix(found, found.end - found.begin));
+    out += plain.view(text).substr(found.begin, shown_prefix(found));
     out += "…[redacted]";
     copied = match.end;
   }

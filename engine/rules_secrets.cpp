@@ -111,8 +111,9 @@ bool was_there(const HunkView& hunk, std::string_view secret) {
 
 bool counts_here(const PathFacts& facts, const SecretMatch& match) {
   if (match.certainty == SecretCertainty::exact) {
-    // Prose and fixtures show URLs with made-up passwords.
-    return !(match.kind == "password in a URL" && facts.has(kDocs | kTest));
+    // Prose and fixtures show addresses with made-up passwords.
+    const bool chosen = match.kind == "password in a URL" || match.kind == "connection string password";
+    return !(chosen && facts.has(kDocs | kTest));
   }
   return !facts.has(kTest | kDocs | kLockfile | kGenerated);
 }

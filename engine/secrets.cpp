@@ -106,11 +106,22 @@ constexpr std::array kFormats{
     Format{"PuTTY private key", "putty-user-key-file", R"re((PuTTY-User-Key-File-\d))re"},
     Format{"password in a URL", "://",
            R"re(\b[a-zA-Z][a-zA-Z0-9+.\-]*://[^\s:/@"'`<>{}$]*:([^\s/@"'`<>{}$%()]{3,})@[A-Za-z0-9\[])re"},
+    Format{
+        "connection string password", "password=",
+        R"re((?i)\b(?:server|data source|host|address|user id|uid|user|username|database|initial catalog)\s*=[^;"'`]*;(?:[^"'`]*;)?\s*password\s*=\s*([^;"'`\s{}<>$%]{6,}))re"},
+    Format{
+        "connection string password", "pwd=",
+        R"re((?i)\b(?:server|data source|host|address|user id|uid|user|username|database|initial catalog)\s*=[^;"'`]*;(?:[^"'`]*;)?\s*pwd\s*=\s*([^;"'`\s{}<>$%]{6,}))re"},
     Format{"bearer token", "bearer ", R"re((?i:bearer)\s+([0-9A-Za-z._~+/\-]{20,}=*))re"},
     Format{"basic credentials", "basic ",
            R"re((?i:authorization["']?\s*[:=,]\s*["']?basic)\s+([0-9A-Za-z+/]{16,}={0,2}))re"},
     Format{"registry password", "_auth", R"re(_(?:authToken|auth|password)\s*=\s*["']?([0-9A-Za-z+/=_\-]{16,}))re"},
 };
+
+/// A password that a person chose, in a format that only says where it stands.
+bool is_password(std::string_view kind) {
+  return kind == "password in a URL" || kind == "connection string password";
+}
 
 // --- Placeholders ----------------------------------------------------------------------------------------------------
 
@@ -265,8 +276,8 @@ class Scanner {
       const std::string_view secret = regexes_[index].capture(rest);
       if (secret.empty()) return;
       const auto begin = static_cast<std::size_t>(secret.data() - text.data());
-      const bool in_url = kFormats[index].kind == "password in a URL";
-      if (!is_placeholder(secret) && !(in_url && is_weak_word(secret)) && !is_too_plain(index, secret)) {
+      const bool chosen = is_password(kFormats[index].kind);
+      if (!is_placeholder(secret) && !(chosen && is_weak_word(secret)) && !is_too_plain(index, secret)) {
         matches.push_back({kFormats[index].kind, begin, begin + secret.size(), SecretCertainty::exact});
       }
       rest = text.substr(begin + secret.size());
@@ -276,7 +287,7 @@ class Scanner {
   /// Formats that are short fixed text plus hex also occur in hashes and identifiers.
   static bool is_too_plain(std::size_t index, std::string_view secret) {
     const std::string_view kind = kFormats[index].kind;
-    if (kind == "private key" || kind == "PuTTY private key" || kind == "password in a URL") return false;
+    if (kind == "private key" || kind == "PuTTY private key" || is_password(kind)) return false;
     if (kind == "bearer token" && secret.find_first_of("0123456789") == std::string_view::npos) return true;
     return entropy_of(secret) < 2.5;
   }
@@ -380,16 +391,20 @@ std::vector<SecretMatch> find_split_secrets(std::string_view line) {
   return out;
 }
 
+std::size_t shown_prefix(const SecretMatch& match) {
+  constexpr std::array<std::string_view, 8> kFree = {
+      "password in a URL", "connection string password", "basic credentials", "bearer token",
+      "registry password", "Azure storage key",          "private key",       "PuTTY private key"};
+  constexpr std::size_t kShortest = 16;
+  const bool free = match.certainty == SecretCertainty::assigned || match.end - match.begin < kShortest ||
+                    std::find(kFree.begin(), kFree.end(), match.kind) != kFree.end();
+  return free ? 0 : 4;
+}
+
 std::string describe_secret(std::string_view text, const SecretMatch& match) {
-  const std::string_view secret = text.substr(match.begin, match.end - match.begin);
   std::string out(match.kind);
-  // The fixed part of a format gives nothing away; a free value's own characters would.
-  if (match.certainty == SecretCertainty::exact && secret.size() >= 16 && match.kind != "password in a URL" &&
-      match.kind != "private key") {
-    out += ' ';
-    out += secret.substr(0, 4);
-    out += "…";
-  }
+  const std::size_t shown = shown_prefix(match);
+  if (shown > 0) out += ' ' + std::string(text.substr(match.begin, shown)) + "…";
   return out;
 }
 

@@ -29,6 +29,10 @@ std::vector<SecretMatch> find_secrets(std::string_view text, BareValues bare);
 /// from the first piece to the last.
 std::vector<SecretMatch> find_split_secrets(std::string_view line);
 
+/// How many of its first characters a provider's format fixes, so that they say what it was and give nothing away; zero
+/// for a value that anyone could have chosen.
+std::size_t shown_prefix(const SecretMatch& match);
+
 /// `GitHub token ghp_…`: names a match without giving it away (at most four of its characters).
 std::string describe_secret(std::string_view text, const SecretMatch& match);
 

