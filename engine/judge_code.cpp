@@ -356,6 +356,12 @@ std::vector<std::string> all_literals(string_view text) {
   return out;
 }
 
+/// Build scripts ask git for a revision; any other program that code starts is the run-a-command feature of a tool that
+/// was allowed for something else.
+bool asks_version_control(string_view line) {
+  return line.starts_with("git ") || line == "git";
+}
+
 /// Commands started by the code: literal ones are judged as the lines they are.
 void judge_processes(Case& c, string_view code, string_view folded) {
   bool judged = false;
@@ -373,7 +379,8 @@ void judge_processes(Case& c, string_view code, string_view folded) {
     const ScriptJudgement inner = c.judge_text(line);
     const CategorySet grave =
         inner.categories & ~(bit(Category::read_only) | Category::workspace_write | Category::build_test);
-    c.note(std::max(inner.level, only_literals ? Level::low : Level::medium), bit(Category::inline_code),
+    const bool plain = only_literals && inner.level == Level::none && asks_version_control(line);
+    c.note(plain ? Level::low : std::max(inner.level, Level::medium), bit(Category::inline_code),
            "starts a program from inline code");
     if (inner.level >= Level::medium) c.note(inner.level, grave | Category::inline_code, inner.message);
   };

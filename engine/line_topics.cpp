@@ -41,7 +41,7 @@ NeedleIndex index_of_topics() {
   add(Topic::shell, {"sh\"", "sh'", "sh -i", "\"cmd", "'cmd", "powershell", "pty.", "execl", "bin/sh", "bin/bash",
                      "iex", "invoke-expr", "popen(", "os.execute"});
   add(Topic::wiring, {"dup2", "fileno", "stdin", "stdout", "stderr", ".pipe", "stdio", "inputstream", "outputstream",
-                      "redirectstandard", "raw_fd", "hstd", ">& std", ">&std", "=>", "getstream", "send("});
+                      "redirectstandard", "raw_fd", "hstd", ">& std", ">&std", "=>", "getstream", "send(", "out: "});
   add(Topic::download, {"curl", "wget", "urlretrieve", "download", "bitstransfer", "webrequest", "iwr", "irm", "http",
                         "requests.get", "urlopen", "reqwest", "fetch", "aria2c"});
   add(Topic::run_of_file, {"chmod", "set_mode", "sh ", "./", "start-process", "exec", "spec_from_file"});

