@@ -284,6 +284,7 @@ bool is_in_allow_list(const HunkView& hunk, std::size_t index) {
 
 void find_looser_list_item(const FileView& file, const HunkView& hunk, std::size_t added, const Edit& edit,
                            Findings& findings) {
+  if (edit.before.find_first_of("^$") == std::string_view::npos) return;
   const std::string_view before = listed_pattern(edit.before), now = listed_pattern(edit.now);
   if (before.empty() || now.empty()) return;
   // An anchor stands at an end of the text; the quotes that count_anchors looks for are cut off here.
