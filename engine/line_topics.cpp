@@ -70,16 +70,16 @@ NeedleIndex index_of_topics() {
        "forbidden", "denied", "pundit", "acl.",    "action", "is"});
   add(Topic::identity, {"user", "owner", "tenant", "account", "org", "principal"});
   add(Topic::validation,
-      {"escape",    "saniti",     "strip_tags",  "htmlspecial", "htmlent",   "bleach",    "purify",    "encodeuri",
-       "urlencode", "quote",      "param",       "filename",    "lastpathc", "basename",  "filepath",  "realpath",
-       "relative",  "canonical",  "safe",        "valid",       "clean",     "schema.",   "zod",       "joi",
-       "ajv",       "yup",        "bound",       "clamp",       "limit",     "throttl",   "csrf",      "forgery",
-       "helmet",    "x-frame",    "content-sec", "strict-tr",   "nosniff",   "http",      "same",      "secure",
-       "max",       "checksum",   "verify",      "reader",      "prepared",  "min",       "@size",     "@pattern",
-       "@email",    "@not",       "symlink",     "trusted",     "whitelist", "blacklist", "allowlist", "blocklist",
-       "denylist",  "allow_list", "deny_list",   "loopback",    "private",   "local",     "proto",     "[^",
-       "gsub",      "replace",    "trim",        "--",          "timeout",   "deadline",  "redact",    "mask",
-       "sensitive", "normali",    "traversal",   "inspect",     "hasown",    "%q"});
+      {"escape",    "saniti",    "strip_tags", "htmlspecial", "htmlent",     "bleach",    "purify",    "encodeuri",
+       "urlencode", "quote",     "param",      "filename",    "lastpathc",   ".host",     ".origin",   "basename",
+       "filepath",  "realpath",  "relative",   "canonical",   "safe",        "valid",     "clean",     "schema.",
+       "zod",       "joi",       "ajv",        "yup",         "bound",       "clamp",     "limit",     "throttl",
+       "csrf",      "forgery",   "helmet",     "x-frame",     "content-sec", "strict-tr", "nosniff",   "http",
+       "same",      "secure",    "max",        "checksum",    "verify",      "reader",    "prepared",  "min",
+       "@size",     "@pattern",  "@email",     "@not",        "symlink",     "trusted",   "whitelist", "blacklist",
+       "allowlist", "blocklist", "denylist",   "allow_list",  "deny_list",   "loopback",  "private",   "local",
+       "proto",     "[^",        "gsub",       "replace",     "trim",        "--",        "timeout",   "deadline",
+       "redact",    "mask",      "sensitive",  "normali",     "traversal",   "inspect",   "hasown",    "%q"});
   add(Topic::constant, {"true", "nil", "none", "null", "ok(", "next(", "resolve", "return", "pass"});
   add(Topic::condition, {"if",      "unless", "while", "for",     "return",  "assert", "guard",  "when",   "require",
                          "&&",      "||",     "?",     "==",      "!=",      "ensure", "check",  "bug_on", "warn_on",

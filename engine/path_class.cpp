@@ -103,6 +103,7 @@ constexpr std::array kExtensions = {
     Extension{"tf", Language::hcl},
     Extension{"tfvars", Language::hcl},
     Extension{"hcl", Language::hcl},
+    Extension{"rego", Language::hcl},
     Extension{"mk", Language::makefile},
     Extension{"cmake", Language::makefile},
     Extension{"swift", Language::swift},

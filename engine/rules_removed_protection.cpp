@@ -30,7 +30,7 @@ const LazyRegex& auth_word() {
   static const LazyRegex regex(
       R"re((?i)@\w*(?:login|auth\w*|permission\w*|roles?|admin|staff\w*|user_passes_test|secured|rolesallowed|preauthorize|postauthorize|useguards|jwt|token|requires?_\w+)\w*|\[Authorize\b|\b(?:require|requires|ensure|check|assert|verify|validate|enforce|must_?be|protect|guard)_?(?:auth\w*|login\w*|logged_?in|role\w*|perm\w*|admin\w*|owner\w*|access|scope\w*|tenant\w*|member\w*|token|jwt|signature|sig|session|user|csrf\w*|api_?key|2fa|mfa|otp|password|identity)\w*)re"
       R"re(|\breq(?:uires?|uired)?_?(?:sign_?in|log_?in|token|admin|auth|owner|role|perm|user|repo_?\w*|scope|member)\w*|\bUtf8\.isEqual\b|\bsafe_str_cmp\b|\bconstant_?time_?\w*|\b(?:is|has|can|may)_?(?:auth\w*|logged_?in|admin\w*|owner\w*|perm\w*|role\w*|access\w*|allowed|staff|superuser|member\w*|scope\w*|authority)\w*|\b(?:can|may)_?(?:edit|view|read|write|delete|manage|update)\w*|\bauthenticate\w*|\bauthori[sz]e\w*|\b\w*[aA]uth(?:entication|orization|enticated)?_?(?:middleware|guard|filter|required|check|handler|interceptor)\w*|\b\w*(?:guard|login|permission|role|admin|acl|jwt|session)_?middleware\w*|\bpassport\.authenticate|\bjwt\.verify|\bjwt_required|\bcompare_digest|\bConstantTimeCompare|\btimingSafeEqual|\bhmac\.Equal|\bMessageDigest\.isEqual|\bfixed_length_secure_compare|\bsecure_compare|\bpassword_verify|\bcheck_password\w*|\bcheckpw\b|\bbcrypt\.compare\w*|\bCompareHashAndPassword|\bVerifyPKCS1v15|\bSecurityContext\b)re"
-      R"re(|\bpermission_classes\b|\bIsAuthenticated\b|\bIsAdminUser\b|\b(?:401|403)\b|\bForbidden\b|\bUnauthorized\b|\bAccessDenied\w*|\bPermissionDenied\w*|\bPermissionError\b|\bNotAuthorized\w*|\bUnauthenticated\b|\bErrForbidden\b|\bErrUnauthorized\b|\bsecurity(?:Schemes)?:\s|\bpundit\b|\bverify_authorized\b|\bload_and_authorize_resource\b|\bacl\.\w+|\benforcer?\.enforce\b|\bbefore_action\s+:(?:authenticate|require|authorize|login|ensure|check|set_current_user)\w*)re");
+      R"re(|\bpermission_classes\b|\bIsAuthenticated\b|\bIsAdminUser\b|\b(?:401|403)\b|\bForbidden(?:Error|Exception)?\b|\bUnauthorized(?:Error|Exception|AccessException)?\b|\bAuth(?:entication|orization)(?:Error|Exception)\b|\bAccessDenied\w*|\bPermissionDenied\w*|\bPermissionError\b|\bNotAuthorized\w*|\bUnauthenticated\b|\bErrForbidden\b|\bErrUnauthorized\b|\bsecurity(?:Schemes)?:\s|\bpundit\b|\bverify_authorized\b|\bload_and_authorize_resource\b|\bacl\.\w+|\benforcer?\.enforce\b|\bbefore_action\s+:(?:authenticate|require|authorize|login|ensure|check|set_current_user)\w*)re");
   return regex;
 }
 
@@ -49,7 +49,7 @@ const LazyRegex& query_or_condition() {
 /// Names of checks on data: escaping, bounds, limits, forgery protection.
 const LazyRegex& validation_word() {
   static const LazyRegex regex(
-      R"re((?i)\b(?:html_?)?escape\w*|\bsaniti[sz]e\w*|\bstrip_tags\b|\bhtmlspecialchars\b|\bhtmlentities\b|\bbleach\.\w+|\bDOMPurify\b|\bencodeURI(?:Component)?\b|\burlencode\b|\bshlex\.quote\b|\bescapeshell\w+|\bquote_ident\b|\bparameterize\b|\bsecure_filename\b|\bbasename\b|\bfilepath\.(?:Base|Clean|Rel|IsLocal)\b|\brealpath\b|\bis_relative_to\b|\bcanonicali[sz]e\w*|\bgetCanonicalPath\b|\bPath\.GetFileName\b|\blastPathComponent\b|\bsafe_?join\b)re"
+      R"re((?i)\b(?:html_?)?escape\w*|\bsaniti[sz]e\w*|\bstrip_tags\b|\bhtmlspecialchars\b|\bhtmlentities\b|\bbleach\.\w+|\bDOMPurify\b|\bencodeURI(?:Component)?\b|\burlencode\b|\bshlex\.quote\b|\bescapeshell\w+|\bquote_ident\b|\bparameterize\b|\bsecure_filename\b|\bbasename\b|\bfilepath\.(?:Base|Clean|Rel|IsLocal)\b|\brealpath\b|\bis_relative_to\b|\bcanonicali[sz]e\w*|\bgetCanonicalPath\b|\b(?:URI|URL|Uri)\s*\([^)]*\)\.(?:host(?:name)?|origin)\b|\.(?:host(?:name)?|origin)\s*[!=]==?\s*\w+\.(?:host(?:name)?|origin)\b|\bPath\.GetFileName\b|\blastPathComponent\b|\bsafe_?join\b)re"
       R"re(|\bvalidat\w*|\bis_?valid\w*|\bclean\s*\(|\bfull_clean\b|\bschema\.(?:parse|validate|safeParse)\w*|\b(?:zod|joi|ajv|yup)\b|\bcheck_?bounds\b|\bbounds?_?check\w*|\bclamp\b|\brate_?limit\w*|\bthrottl\w*|\blimiter\b|\bcsrf\w*|\bprotect_from_forgery\b|\bhelmet\b|\banti_?forgery\w*|\bX-Frame-Options\b|\bContent-Security-Policy\b|\bStrict-Transport-Security\b|\bnosniff\b|\b(?:is_?|set_?)?http_?only\b|\bsame_?site\b|\bsecure:\s*true|\bchecksum\b|\bverify_?(?:checksum|hash|integrity)\w*|\bverify\w*\s*\(|\bsetrlimit\b|\bLimitReader\b|\bMaxBytesReader\b|\bPreparedStatement\b|\bmaxLength\b|\bminLength\b|@(?:NotNull|NotBlank|Size|Valid|Min|Max|Pattern|Validated|Email)\b|\bvalidates?(?:_\w+)?\s+:)re"
       R"re(|\btrusted_?(?:hosts?|proxies|origins?|types?)\b|\b\w*(?:white|black|allow|block|deny)_?list\w*\b|\bis_?(?:loopback|private|internal|local|blocked\w*|same_?(?:site|origin)|url_?same_?origin|safe|trusted|malicious|traversal|absolute)\w*|__proto__|\bplainObjects\b|(?:gsub|sub|replace(?:All)?|preg_replace|ReplaceAllString|translate)!?\s*\(\s*(?:/|["'`]|re\.compile\(r?["']|r["'])\[\^|["'](?:--|--end-of-options)["']|\btrim_?(?:start|left|prefix)\b[^)]*["'`](?:--?|\.+|/)["'`]|\bset\w*Deadline\b|\b(?:read|write|handshake|header|idle|request|connect)_?timeout\b|\bredact\w*|\bmask_?(?:secret|token|pass\w*|auth\w*|sensitive)\w*)re");
   return regex;
@@ -327,6 +327,28 @@ bool is_beside_the_point(const std::string& text) {
   static const LazyRegex import_line(
       R"re(^\s*(?:import|from|use|using|require|#include|const\s+\{?[\w\s,]+\}?\s*=\s*require)\b)re");
   return text.find_first_not_of(" \t\r") == std::string::npos || import_line.matches(text) || is_definition(text);
+}
+
+/// A parameter that lets only some callers in (`user = Depends(get_current_admin)`), of a function that stays.
+bool injects_guard(std::string_view text) {
+  static const LazyRegex regex(
+      R"re((?i)\b(?:Depends|Security|Inject)\s*\(\s*[\w.]*(?:user|admin|auth|perm|role|token|login|scope|owner|api_?key)\w*|@(?:AuthenticationPrincipal|CurrentUser|LoggedIn|AuthUser)\b)re");
+  return regex.matches(text);
+}
+
+void find_lost_injection(const FileView& file, const HunkView& hunk, const ChangedBlock& block, Findings& findings) {
+  for (const std::size_t i : block.removed) {
+    const bool held = hunk.is_about(i, Topic::access) && injects_guard(hunk.text_of(i));
+    if (!held || block.added.empty()) continue;
+    const bool gone_with_function = is_definition(hunk.lines()[i].text) && !is_redefined(hunk, block, i);
+    const bool stays = std::any_of(hunk.lines().begin(), hunk.lines().end(), [](const DiffLine& line) {
+      return line.kind == LineKind::added && injects_guard(line.text);
+    });
+    if (gone_with_function || stays) continue;
+    return findings.add(file, {.rule = "auth-check-removed",
+                               .line = hunk.lines()[i].new_line,
+                               .message = "the function no longer asks who calls it"});
+  }
 }
 
 void find_lost_guards(const FileView& file, const HunkView& hunk, const ChangedBlock& block, AddedWords& in_hunk,
@@ -657,6 +679,7 @@ void find_removed_protection(const FileView& file, Findings& findings) {
       find_constant_answers(file, hunk, block, findings);
       if (block.removed.empty()) continue;
       find_lost_guards(file, hunk, block, in_hunk, in_file, findings);
+      find_lost_injection(file, hunk, block, findings);
       find_changed_operators(file, hunk, block, findings);
       find_loosened_conditions(file, hunk, block, findings);
     }

@@ -40,6 +40,17 @@ TEST_CASE("an access check that is deleted, inverted or made constant") {
        " pub fn can_edit(u: &User) -> bool {\n-    u.id == d.owner_id\n+    true\n }\n",
        "",
        {"auth-check-removed:11"}},
+      {"deps.py",
+       " @router.delete('/{id}')\n-async def drop(id: int, user=Depends(get_current_admin)):\n+async def drop(id: "
+       "int):\n",
+       "",
+       {"auth-check-removed:11"}},
+      {"r.js",
+       " async (_, { id }, { user }) => {\n-  if (post.authorId !== user.id) throw new ForbiddenError('no');\n   "
+       "drop(id);\n",
+       "",
+       {"auth-check-removed:11"}},
+      {"files.rego", " package f\n-default allow = false\n+default allow = true\n", "", {"auth-check-removed:11"}},
       {"share/acl.go",
        " func allow(u User) error {\n-\tif !member(u) {\n+\tif member(u) {\n \t\treturn ErrForbidden\n",
        "",
@@ -119,9 +130,27 @@ TEST_CASE("a bound or a pattern that holds a little less") {
        " int in_range(struct buf *b, size_t i) {\n-    return i <= b->len;\n+    return i < b->len;\n }\n",
        "",
        {}},
+      {"deps.py",
+       "-async def drop(id: int, user=Depends(get_current_admin)):\n+async def drop(id: int, "
+       "admin=Depends(get_admin)):\n",
+       "",
+       {}},
+      {"files.rego", " package f\n-default allow = true\n+default allow = false\n", "", {}},
       {"a.c", " int is_small(int score) {\n-    return score < 3;\n+    return score <= 3;\n }\n", "", {}},
       {"words.py", " WORDS = [\n-    \"^caret\",\n+    \"caret\",\n ]\n", "", {}},
   });
+}
+
+TEST_CASE("a redirect that may lead anywhere") {
+  check(
+      {{"r.rb",
+        " def back(url)\n-  return root_path unless URI(url).host == request.host\n   redirect_to url\n",
+        "",
+        {"validation-removed:11"}},
+       {"r.ts",
+        " function go(to: string) {\n-  if (new URL(to).origin !== location.origin) return;\n   location.href = to;\n",
+        "",
+        {"validation-removed:11"}}});
 }
 
 TEST_CASE("a lost guard is named as it was written") {
