@@ -121,11 +121,21 @@ bool is_key_name(string_view name) {
   return std::any_of(kKeys.begin(), kKeys.end(), [&](string_view key) { return name == key; });
 }
 
+/// `cert.pem`, `fullchain.pem`, `my-ca.pem`: shown to everyone who connects.
+bool is_certificate_name(string_view name) {
+  if (!name.ends_with(".pem") || name.find("key") != string_view::npos || name.find('*') != string_view::npos)
+    return false;
+  const string_view stem = name.substr(0, name.size() - 4);
+  return stem == "ca" || stem.ends_with("-ca") || stem.ends_with("_ca") || stem.ends_with("cert") ||
+         stem.ends_with("certs") || stem.ends_with("certificate") || stem.ends_with("chain") ||
+         stem.ends_with("ca-bundle");
+}
+
 bool is_secret(string_view folded, string_view name) {
   if (is_env_file(name) || any_of(kSecretNames, name) || is_key_name(name)) return true;
   if (std::any_of(kSecretEnds.begin(), kSecretEnds.end(),
                   [&](string_view e) { return name.size() > e.size() && name.ends_with(e); })) {
-    return !name.ends_with(".pub");
+    return !name.ends_with(".pub") && !is_certificate_name(name);
   }
   // A glob such as `.env*` or `id_*` reaches the secret too.
   if (name.starts_with(".env") && name.find('*') != string_view::npos) return true;
