@@ -15,7 +15,9 @@ constexpr int kMaxScriptDepth = 12;
 constexpr std::size_t kMaxListed = 64;
 constexpr std::size_t kMaxWordsOfScript = 60'000;
 constexpr std::size_t kMaxValue = 256;
-constexpr int kMaxCalls = 64;  // of functions of the line, each of which is read anew
+// Called functions of the line are read anew at each call.
+constexpr int kMaxCalls = 64;
+constexpr std::size_t kMaxCalledText = 64 * 1024;
 constexpr std::size_t kMaxLoopWords = 16;
 
 /// Text too long or too deeply nested to read: one command that nobody can judge.
@@ -172,7 +174,8 @@ void ShellBuilder::add_called_function(std::size_t index) {
   if (body == bodies_.end()) return;
   // A function that calls itself is read once; the judge knows what starts itself without end.
   if (std::find(calling_.begin(), calling_.end(), body->first) != calling_.end()) return;
-  if (++calls_ > kMaxCalls) return raise(ParseState::partial);
+  called_text_ += body->second.size();
+  if (++calls_ > kMaxCalls || called_text_ > kMaxCalledText) return raise(ParseState::partial);
   calling_.push_back(body->first);
   ShellFrame frame;
   frame.context = CommandContext::wrapped;

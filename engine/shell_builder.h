@@ -67,6 +67,7 @@ class ShellBuilder {
   std::map<std::string, std::string, std::less<>> bodies_;  // of the functions defined so far
   std::vector<std::string> calling_;                        // functions whose body is being read for a call
   int calls_ = 0;
+  std::size_t called_text_ = 0;
   int depth_ = 0;
   std::size_t words_ = 0;
 };

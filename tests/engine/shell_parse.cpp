@@ -72,6 +72,20 @@ TEST_CASE("compound commands hold their parts") {
   CHECK(parse_shell("f() { a; }").functions == std::vector<std::string>{"f"});
 }
 
+TEST_CASE("attack: functions that call functions without end, or at length, are not read for ever") {
+  std::string doubling = "f0() { ls \"$1\"; }; ";
+  for (int i = 1; i < 40; ++i) {
+    const std::string before = "f" + std::to_string(i - 1) + " $1; ";
+    doubling += "f" + std::to_string(i) + "() { " + before + before + "}; ";
+  }
+  const ShellScript deep = parse_shell(doubling + "f39 /");
+  CHECK(deep.state != ParseState::ok);
+  CHECK(deep.commands.size() < 5000);
+  std::string again = "f() { : " + std::string(20'000, 'x') + "; }; ";
+  for (int i = 0; i < 100; ++i) again += "f; ";
+  CHECK(parse_shell(again).state != ParseState::ok);
+}
+
 TEST_CASE("substitutions run inside the command that holds them") {
   check_shell("ls $(a b)", "<ls> ?$(a b)?\nsubstitution: <a> <b> in 0\n");
   check_shell("ls \"`a`\"", "<ls> ?`a`?\nsubstitution: <a> in 0\n");
