@@ -56,6 +56,7 @@ class Evaluator {
     decide_by_table();
     decide_by_rules();
     decide_by_grants();
+    decide_by_damage();
     decide_by_mode();
     finish();
     return std::move(out_);
@@ -181,13 +182,31 @@ class Evaluator {
     return context;
   }
 
+  std::vector<const Grant*> candidates() const {
+    if (context_.grant_index != nullptr) return context_.grant_index->about(action_, judged_);
+    std::vector<const Grant*> all;
+    for (const Grant& grant : context_.grants) all.push_back(&grant);
+    return all;
+  }
+
+  /// A damaged store is read as the strictest that it could have been.
+  void decide_by_damage() {
+    const Decision& decision = out_.decision;
+    const bool by_person = !decision.grant_id.empty();
+    if (!context_.grants_uncertain || by_person || judged_.risk.level == Level::none) return;
+    if (decision.verdict != Verdict::allow) return;
+    trace("grants: the store is damaged, so a remembered deny may be missing: asks");
+    set(Verdict::prompt, "grants.damaged", "the store of remembered decisions is damaged, and a deny may be missing");
+  }
+
   void decide_by_grants() {
     const GrantContext context = grant_context();
     std::vector<bool> covered(judged_.script.commands.size(), false);
     for (std::size_t i = 0; i < covered.size(); ++i) covered[i] = judged_.risk.commands[i].level == Level::none;
     const Grant* allowing = nullptr;
     const Grant* once = nullptr;
-    for (const Grant& grant : context_.grants) {
+    for (const Grant* candidate : candidates()) {
+      const Grant& grant = *candidate;
       const bool in_force = is_in_force(grant, context);
       if (grant.effect == GrantEffect::deny) {
         const bool matched = in_force && covers_judged(grant, action_, judged_, scene_);
@@ -299,11 +318,11 @@ class Evaluator {
   void add_remedies() {
     add_remedy("Allow once", remedy_grant(Scope::once, ""));
     if (rule_ != nullptr && rule_->effect == RuleEffect::prompt) return;
-    const std::string match = suggest_for(action_, judged_, scene_);
-    if (match.empty()) return;
-    const std::string shown = one_line(match, 80);
-    add_remedy("Allow `" + shown + "` for this session", remedy_grant(Scope::session, match));
-    add_remedy("Always allow `" + shown + "` here", remedy_grant(Scope::workspace, match));
+    const std::vector<std::string> matches = suggest_for(action_, judged_, scene_);
+    if (matches.size() != 1) return;  // a line of several commands takes several: Broker::answer_call gives them
+    const std::string shown = one_line(matches.front(), 80);
+    add_remedy("Allow `" + shown + "` for this session", remedy_grant(Scope::session, matches.front()));
+    add_remedy("Always allow `" + shown + "` here", remedy_grant(Scope::workspace, matches.front()));
   }
 
   const Action& action_;

@@ -10,6 +10,7 @@
 #include "engine/decision.h"
 #include "engine/diff.h"
 #include "engine/grant.h"
+#include "engine/grant_index.h"
 #include "engine/level.h"
 #include "engine/policy.h"
 #include "engine/shell.h"
@@ -26,6 +27,9 @@ struct ActionContext {
   /// The repository sets diff.external, textconv or filters: diff/show/log/blame run its programs on the host.
   bool git_config_runs_programs = false;
   std::span<const Grant> grants;
+  const GrantIndex* grant_index = nullptr;  ///< instead of `grants`, where there may be many
+  /// The store holds something that cannot be read and may have been a deny: what nobody allowed by name asks.
+  bool grants_uncertain = false;
   GrantContext grant_context;
 };
 
@@ -47,6 +51,8 @@ struct Evaluation {
   std::vector<std::string> trace;  ///< each layer and rule: matched or not, and what decided
 };
 
+/// Paths are judged by their text: advisory. Between this check and its use a directory may be exchanged for a link, so
+/// the write itself opens beneath the root without following links (server/workspace/beneath.h).
 /// Deny beats allow; policy may tighten anything and loosen up to high, never critical; a grant never lifts critical.
 Evaluation evaluate(const Action& action, const ActionContext& context, const Policy& policy);
 

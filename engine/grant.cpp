@@ -5,6 +5,7 @@
 
 #include "engine/command_case.h"
 #include "engine/grant_match.h"
+#include "engine/redact.h"
 #include "engine/rule_match.h"
 
 namespace escrow::engine {
@@ -137,6 +138,12 @@ bool covers(const Grant& grant, const Action& action, const GrantContext& contex
 
 namespace {
 
+std::vector<std::string> texts_of(const SimpleCommand& command, std::size_t count) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < std::min(count, command.argv.size()); ++i) out.push_back(command.argv[i].text);
+  return out;
+}
+
 Error refusal(std::string message) {
   return {ErrorKind::invalid_argument, "grant: " + std::move(message)};
 }
@@ -205,23 +212,49 @@ string_view narrower_example(Role role) {
     case Role::fetcher:
     case Role::remote:
       return "allow the host instead, as in tool `network`, match `docs.example.org:443`";
+    case Role::remover:
+      return "name what it may remove, as in `rm -rf build`";
     default:
       return "name its arguments too";
   }
 }
 
+/// `a && b`: one grant holds one command, so that each may be revoked alone.
+Error not_one_command(const Grant& grant) {
+  const std::string shown = "`" + grant.match.substr(0, 200) + "`";
+  std::vector<std::string> parts;
+  const ShellScript script = parse_shell(grant.match);
+  for (const SimpleCommand& command : script.commands) {
+    const bool plain = std::none_of(command.argv.begin(), command.argv.end(), [](const Word& w) { return w.opaque; });
+    if (command.parent == SimpleCommand::npos && plain && !command.argv.empty() && command.redirects.empty())
+      parts.push_back(quote_argv(texts_of(command, command.argv.size())));
+  }
+  if (script.state == ParseState::ok && parts.size() > 1 && parts.size() <= 4)
+    return refusal(shown + " is several commands; remember each by itself: " + quoted_list(parts));
+  return refusal(shown +
+                 " is not one plain command; write its leading words without operators, redirects, variables or "
+                 "substitutions");
+}
+
+/// What judges critical is never loosened, so that the grant would be listed and never counted.
+Result<void> validate_effect(const Grant& grant) {
+  CommandScene scene;
+  scene.venue = Venue::host;
+  const ScriptJudgement granted = judge_script(parse_shell(grant.match), scene);
+  if (granted.level == Level::critical)
+    return refusal("`" + grant.match.substr(0, 200) +
+                   "` is critical, which no grant loosens; run it yourself if you mean it");
+  return {};
+}
+
 Result<void> validate_command(const Grant& grant) {
   const std::vector<std::string> words = plain_words(grant.match);
-  if (words.empty()) {
-    return refusal(
-        "`" + grant.match.substr(0, 200) +
-        "` is not one plain command; write its leading words without operators, redirects, variables or substitutions");
-  }
+  if (words.empty()) return not_one_command(grant);
   const std::string& program = words.front();
   if (program.find_first_of("*?[") != std::string::npos)
     return refusal("a pattern cannot name the program; write its name");
   const CommandProfile* profile = find_profile(program_key(program));
-  if (profile == nullptr) return {};
+  if (profile == nullptr) return validate_effect(grant);
   if (profile->role == Role::privileged || profile->role == Role::evaluator || profile->role == Role::guard) {
     return refusal("`" + program + "` would allow too much whatever follows it; " +
                    std::string(narrower_example(profile->role)));
@@ -231,11 +264,11 @@ Result<void> validate_command(const Grant& grant) {
   }
   const bool only_options =
       std::all_of(words.begin() + 1, words.end(), [](const std::string& w) { return w.starts_with('-'); });
-  if (words.size() > 1 && only_options && is_wide_program(profile->role) && profile->role != Role::remover) {
+  if (words.size() > 1 && only_options && is_wide_program(profile->role)) {
     return refusal("`" + grant.match + "` would allow any text behind it; " +
                    std::string(narrower_example(profile->role)));
   }
-  return {};
+  return validate_effect(grant);
 }
 
 Result<void> validate_path(const Grant& grant) {
@@ -266,6 +299,17 @@ Result<void> validate_host(const Grant& grant) {
   return {};
 }
 
+/// A deny may be as wide as it likes, but one that can never match protects nobody.
+Result<void> validate_deny(const Grant& grant) {
+  if (grant.match.empty()) return {};
+  if (is_command_tool(grant.tool) && plain_words(grant.match).empty()) return not_one_command(grant);
+  if (grant.tool != "network") return {};
+  if (grant.match == "*") return refusal("`*` is no host; leave the match out to deny every host");
+  Grant named = grant;
+  if (named.match.starts_with("*.")) named.match.erase(0, 2);
+  return validate_host(named);
+}
+
 bool is_tool_name(string_view tool) {
   return !tool.empty() && tool.size() <= 128 && std::all_of(tool.begin(), tool.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
@@ -280,7 +324,7 @@ Result<void> validate_grant(const Grant& grant) {
     return refusal("tool `" + grant.tool.substr(0, 40) + "` must be letters, digits, `.`, `_` or `-`");
   if (grant.match.size() > kMaxMatch) return refusal("the match is longer than 4096 bytes; shorten it");
   if (grant.match.find('\0') != std::string::npos) return refusal("the match holds a NUL byte; remove it");
-  if (grant.effect == GrantEffect::deny) return {};
+  if (grant.effect == GrantEffect::deny) return validate_deny(grant);
   if (grant.scope == Scope::once) {
     if (grant.call_id.empty() || grant.subject_hash.empty())
       return refusal("a grant for one call must name the call and the hash of its content");
@@ -304,12 +348,6 @@ Result<void> validate_grant(const Grant& grant) {
 }
 
 namespace {
-
-std::vector<std::string> texts_of(const SimpleCommand& command, std::size_t count) {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < std::min(count, command.argv.size()); ++i) out.push_back(command.argv[i].text);
-  return out;
-}
 
 /// How many leading words say what kind of thing it does; the whole command where a prefix would say too little.
 std::size_t telling_words(const SimpleCommand& command) {
@@ -354,47 +392,74 @@ Grant trial(const std::string& match) {
   return grant;
 }
 
-std::string suggest_for_command(const ActionJudgement& judged, const CommandScene& scene) {
-  if (judged.script.state != ParseState::ok) return {};
-  std::vector<std::string> candidates;
-  for (std::size_t i = 0; i < judged.script.commands.size(); ++i) {
-    const SimpleCommand& command = judged.script.commands[i];
-    if (judged.risk.commands[i].level == Level::none) continue;
-    if (command.argv.empty() || command.argv.front().opaque) return {};
-    if (!candidates.empty()) return {};  // one grant has one match; several parts are allowed call by call
-    candidates.push_back(quote_argv(texts_of(command, telling_words(command))));
-    if (std::none_of(command.argv.begin(), command.argv.end(), [](const Word& w) { return w.opaque; })) {
-      candidates.push_back(quote_argv(texts_of(command, command.argv.size())));
-    }
-  }
+/// The narrowest match that covers this one command of the line; empty if none may be remembered.
+std::string suggest_for_part(const ActionJudgement& judged, std::size_t part, const CommandScene& scene) {
+  const SimpleCommand& command = judged.script.commands[part];
+  if (command.argv.empty() || command.argv.front().opaque) return {};
+  std::vector<std::string> candidates{quote_argv(texts_of(command, telling_words(command)))};
+  if (std::none_of(command.argv.begin(), command.argv.end(), [](const Word& w) { return w.opaque; }))
+    candidates.push_back(quote_argv(texts_of(command, command.argv.size())));
   for (const std::string& match : candidates) {
     const Grant grant = trial(match);
-    if (!validate_grant(grant)) continue;
-    const std::vector<bool> covered = covered_commands(grant, judged, scene);
-    if (std::all_of(covered.begin(), covered.end(), [](bool b) { return b; })) return match;
+    if (validate_grant(grant) && covered_commands(grant, judged, scene)[part]) return match;
   }
   return {};
 }
 
+/// More parts than this in one question are not read any more, only clicked away.
+constexpr std::size_t kMaxParts = 4;
+
+std::vector<std::string> suggest_for_command(const ActionJudgement& judged, const CommandScene& scene) {
+  if (judged.script.state != ParseState::ok) return {};
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < judged.script.commands.size(); ++i) {
+    if (judged.risk.commands[i].level == Level::none) continue;
+    std::string match = suggest_for_part(judged, i, scene);
+    if (match.empty()) return {};
+    if (std::find(out.begin(), out.end(), match) == out.end()) out.push_back(std::move(match));
+    if (out.size() > kMaxParts) return {};
+  }
+  return out;
+}
+
+std::vector<std::string> unless_empty(std::string match) {
+  if (match.empty()) return {};
+  return {std::move(match)};
+}
+
 }  // namespace
 
-std::string suggest_for(const Action& action, const ActionJudgement& judged, const CommandScene& scene) {
+std::vector<std::string> suggest_for(const Action& action, const ActionJudgement& judged, const CommandScene& scene) {
   if (judged.risk.level == Level::critical) return {};
   if (const auto* file = std::get_if<FileAction>(&action)) {
-    return file->paths.size() == 1 && file->to.empty() ? place_of(file->paths.front(), scene.ground) : std::string();
+    if (file->paths.size() != 1 || !file->to.empty()) return {};
+    return unless_empty(place_of(file->paths.front(), scene.ground));
   }
-  if (const auto* network = std::get_if<NetworkAction>(&action)) {
-    return network->host + (network->port ? ":" + std::to_string(*network->port) : "");
-  }
-  if (const auto* mcp = std::get_if<McpAction>(&action)) return mcp->server + "/" + mcp->tool;
+  if (const auto* network = std::get_if<NetworkAction>(&action))
+    return unless_empty(network->host + (network->port ? ":" + std::to_string(*network->port) : ""));
+  if (const auto* mcp = std::get_if<McpAction>(&action)) return unless_empty(mcp->server + "/" + mcp->tool);
   if (std::holds_alternative<OtherAction>(action)) return {};
   return suggest_for_command(judged, scene);
 }
 
-std::string suggest_match(const Action& action) {
+std::vector<std::string> suggest_matches(const Action& action) {
   CommandScene scene;
   scene.venue = Venue::host;
   return suggest_for(action, judge_action(action, scene), scene);
+}
+
+std::string suggest_match(const Action& action) {
+  auto matches = suggest_matches(action);
+  return matches.size() == 1 ? std::move(matches.front()) : std::string();
+}
+
+std::string quoted_list(const std::vector<std::string>& matches) {
+  std::string out;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (i > 0) out += i + 1 == matches.size() ? " and " : ", ";
+    out += "`" + one_line(matches[i], 80) + "`";
+  }
+  return out;
 }
 
 }  // namespace escrow::engine

@@ -32,6 +32,8 @@ struct Grant {
   std::int64_t created_ms = 0;
   std::optional<std::int64_t> expires_ms;
   std::string reason;  ///< redacted
+  std::string by;      ///< who gave it and through which front: `person, terminal`
+  std::string shown;   ///< what was shown when it was given, redacted
   bool operator==(const Grant&) const = default;
 };
 
@@ -53,8 +55,15 @@ bool covers(const Grant& grant, const Action& action, const GrantContext& contex
 /// narrower suggestion in the message.
 Result<void> validate_grant(const Grant& grant);
 
+/// One match a command of the line that needs a grant, so that together they cover it; empty where no remembered grant
+/// makes sense. One element for anything but a line of several commands.
+std::vector<std::string> suggest_matches(const Action& action);
+
+/// The matches as a person is shown them: `` `npm install` and `npm test` ``.
+std::string quoted_list(const std::vector<std::string>& matches);
+
 /// The narrowest sensible `match` for an action: program plus sub-command, or the exact words where the program is
-/// too powerful for a prefix. Empty where no remembered grant makes sense.
+/// too powerful for a prefix. Empty where no remembered grant makes sense, or one is not enough.
 std::string suggest_match(const Action& action);
 
 }  // namespace escrow::engine

@@ -17,8 +17,8 @@ std::vector<bool> covered_commands(const Grant& grant, const ActionJudgement& ju
 /// The same question for an action that is not a command, and for a deny grant.
 bool covers_judged(const Grant& grant, const Action& action, const ActionJudgement& judged, const CommandScene& scene);
 
-/// `suggest_match` for an action that has been judged already.
-std::string suggest_for(const Action& action, const ActionJudgement& judged, const CommandScene& scene);
+/// `suggest_matches` for an action that has been judged already.
+std::vector<std::string> suggest_for(const Action& action, const ActionJudgement& judged, const CommandScene& scene);
 
 /// The `tool` word of a grant for this action.
 std::string grant_tool(const Action& action);

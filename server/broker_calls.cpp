@@ -51,12 +51,16 @@ ToolCallAnswer denied(const engine::Decision& decision) {
   return {.outcome = ToolCallAnswer::Outcome::deny, .decision = decision};
 }
 
-/// `observe` and `disabled` stop nothing, and say so.
+/// `observe` and `disabled` stop nothing, and say so on every answer.
 void apply_mode(engine::Decision& decision, engine::Mode mode) {
-  if (mode == engine::Mode::enforce || decision.verdict == engine::Verdict::allow) return;
+  if (mode == engine::Mode::enforce) return;
+  const std::string says = "mode " + std::string(engine::name_of(mode)) + ": nothing was enforced";
+  if (decision.verdict == engine::Verdict::allow) {
+    decision.reason = says + ". " + decision.reason;
+    return;
+  }
   const std::string would = decision.verdict == engine::Verdict::deny ? "denied" : "asked about";
-  decision.reason = "mode " + std::string(engine::name_of(mode)) + ": nothing was enforced; this would have been " +
-                    would + " (" + decision.clause + ")";
+  decision.reason = says + "; this would have been " + would + " (" + decision.clause + ")";
   decision.verdict = engine::Verdict::allow;
 }
 
@@ -82,13 +86,15 @@ engine::Evaluation Broker::judge_call(const Asker& asker, const engine::Action& 
   const engine::Autonomy autonomy =
       options_.policy.autonomy_capped ? std::min(wanted, options_.policy.autonomy) : wanted;
   const std::int64_t now = now_ms();
-  const auto& known = grants_.current(now);
+  const bool uncertain = grants_.uncertain();
   const engine::ActionContext context{.venue = venue,
                                       .autonomy = autonomy,
                                       .workspace_root = root,
                                       .home = options_.home,
                                       .git_config_runs_programs = !root.empty() && config_runs_programs(root),
-                                      .grants = known,
+                                      .grants = {},
+                                      .grant_index = &grants_.index(),
+                                      .grants_uncertain = uncertain,
                                       .grant_context = {.workspace = root.empty() ? std::string() : workspace_key(root),
                                                         .session = asker.session,
                                                         .call_id = asker.call_id,
@@ -304,6 +310,8 @@ Result<engine::Grant> Broker::remember(const Review& call, Answer answer) {
   grant.tool = tool_of(*call.action, "other");
   grant.max_autonomy = engine::Autonomy::high;
   grant.reason = "answered: " + call.title;
+  grant.by = "person, editor";
+  grant.shown = call.title;
   grant.session = call.session;
   switch (answer) {
     case Answer::deny:
@@ -324,11 +332,18 @@ Result<engine::Grant> Broker::remember(const Review& call, Answer answer) {
       grant.scope = engine::Scope::user;
       break;
   }
-  grant.match = engine::suggest_match(*call.action);
-  if (grant.match.empty()) {
+  // A line of several commands takes one grant each, so that each may be revoked alone.
+  const auto matches = engine::suggest_matches(*call.action);
+  if (matches.empty()) {
     return Error{ErrorKind::invalid_params, "this is too powerful to be remembered: allow it once"};
   }
-  return this->grant(std::move(grant));
+  Result<engine::Grant> given(Error{});
+  for (const auto& match : matches) {
+    grant.match = match;
+    given = this->grant(grant);
+    if (!given) return given;
+  }
+  return given;
 }
 
 void Broker::recheck_pending() {

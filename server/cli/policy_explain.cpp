@@ -109,7 +109,8 @@ int run_explain(const ExplainOptions& options, const TrailingWords& trailing) {
   context.grant_context.workspace = workspace_key(place->root);
   context.grant_context.autonomy = context.autonomy;
   context.grant_context.now_ms = now_ms();
-  context.grants = store.current(context.grant_context.now_ms);
+  context.grants_uncertain = store.uncertain();
+  context.grant_index = &store.index();
   const auto judged = engine::evaluate(*action, context, place->policy);
   if (options.output.as_json()) {
     print_json(judged);

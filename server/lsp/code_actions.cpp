@@ -67,11 +67,11 @@ void add_call(ActionList& list, const Review& review) {
   list.add_matter("Escrow: Show what `" + what + "` would do", command::kReviewShow, review);
   list.add_matter("Escrow: Deny `" + what + "`", command::kDeny, review);
   list.add_matter("Escrow: Allow once `" + what + "`", command::kAllowOnce, review);
-  const std::string match = engine::suggest_match(*review.action);
-  if (match.empty()) return;  // too powerful to be remembered
-  const std::string granted = engine::one_line(match, 80);
-  list.add_matter("Escrow: Allow for this session `" + granted + "`", command::kAllowSession, review);
-  list.add_matter("Escrow: Always allow here `" + granted + "`", command::kAllowWorkspace, review);
+  const auto matches = engine::suggest_matches(*review.action);
+  if (matches.empty()) return;  // too powerful to be remembered
+  const std::string granted = engine::quoted_list(matches);
+  list.add_matter("Escrow: Allow for this session " + granted, command::kAllowSession, review);
+  list.add_matter("Escrow: Always allow here " + granted, command::kAllowWorkspace, review);
 }
 
 void add_change(ActionList& list, const Review& review, const std::string& path, const protocol::Range& range) {

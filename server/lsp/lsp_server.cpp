@@ -274,7 +274,7 @@ void LspServer::ask(const Review& review) {
   params.message = "Escrow: " + review.agent + " asks: " + engine::one_line(review.title, 300) + " (" +
                    review.decision->clause + ")";
   params.actions = {{{.title = deny}, {.title = once}}};
-  if (!engine::suggest_match(*review.action).empty()) params.actions->push_back({.title = session});
+  if (!engine::suggest_matches(*review.action).empty()) params.actions->push_back({.title = session});
   const auto call = session_.connection->call<std::optional<protocol::MessageActionItem>>(
       "window/showMessageRequest", params,
       [this, id = review.id, revision = review.revision, deny, once, session](auto outcome) {

@@ -150,6 +150,8 @@ TEST_CASE("wide grants are refused with a narrower suggestion") {
                             "m*ke",
                             "$(x)",
                             "make | sh",
+                            "rm -rf",
+                            "rm -rf /",
                             "escrow grants allow"}) {
     INFO(match);
     const std::string why = why_refused(grant("shell", match));
