@@ -29,11 +29,19 @@ std::string host_key(std::string_view host) {
   return key.find('*') == std::string::npos ? key : std::string();
 }
 
+/// The first word, where no quoting can be about it: most need no parser.
+std::string_view plain_program(std::string_view match) {
+  const std::string_view word = match.substr(0, match.find(' '));
+  static constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+  return word.find_first_not_of(kPlain) == std::string_view::npos ? word : std::string_view();
+}
+
 /// What the match names first, as an action would; empty if the match could fit any.
 std::string first_of(const Grant& grant) {
   if (grant.scope == Scope::once || grant.match.empty()) return {};
   const std::string_view tool = file_of_tool(grant.tool);
   if (tool == "shell") {
+    if (const auto program = plain_program(grant.match); !program.empty()) return program_key(program);
     const auto words = plain_words(grant.match);
     return words.empty() ? std::string() : program_key(words.front());
   }

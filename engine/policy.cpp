@@ -40,12 +40,16 @@ std::optional<double> limit_value(const std::string& name, string_view text) {
     factor = 60;
   else if (time && unit == "h")
     factor = 3600;
+  else if (time && unit == "d")
+    factor = 86400;
   else if (!time && (unit == "K" || unit == "k" || unit == "KiB"))
     factor = 1024;
   else if (!time && (unit == "M" || unit == "MiB"))
     factor = 1024.0 * 1024;
   else if (!time && (unit == "G" || unit == "GiB"))
     factor = 1024.0 * 1024 * 1024;
+  else if (!time && unit == "T")
+    factor = 1024.0 * 1024 * 1024 * 1024;
   else
     return std::nullopt;
   return *value * factor;
@@ -153,14 +157,17 @@ class Merger {
 
   void set_origin(const std::string& key) { policy_.origins[key] = {layer_.kind, layer_.file, line_of(key)}; }
 
-  std::string where(const std::string& key) const {
-    const int line = line_of(key);
+  std::string where(const std::string& key) const { return where(key, line_of(key)); }
+
+  std::string where(const std::string& key, int line) const {
     return (layer_.file.empty() ? std::string(name_of(layer_.kind)) : layer_.file) +
            (line > 0 ? ":" + std::to_string(line) : "") + ": " + key;
   }
 
-  void refuse(const std::string& key, string_view why) {
-    policy_.notes.push_back(where(key) + " is ignored: a workspace may only tighten, and this " + std::string(why));
+  void refuse(const std::string& key, string_view why) { refuse(key, line_of(key), why); }
+
+  void refuse(const std::string& key, int line, string_view why) {
+    policy_.notes.push_back(where(key, line) + " is ignored: a workspace may only tighten, and this " + std::string(why));
   }
 
   void merge_mode() {
@@ -174,34 +181,57 @@ class Merger {
     if (!layer_.autonomy) return;
     if (tighten_ && *layer_.autonomy > policy_.autonomy)
       return refuse("autonomy", "would let agents go further unasked");
+    if (policy_.autonomy_capped && *layer_.autonomy >= policy_.autonomy) return;
     policy_.autonomy = *layer_.autonomy;
     policy_.autonomy_capped = true;
     set_origin("autonomy");
   }
 
-  static bool tightens(const std::string& name, const RiskBand& now, const RiskBand& wanted) {
-    const bool fewer_actions = std::any_of(now.actions.begin(), now.actions.end(), [&](const std::string& action) {
-      return std::find(wanted.actions.begin(), wanted.actions.end(), action) == wanted.actions.end();
-    });
-    if (fewer_actions || (now.human_review && !wanted.human_review) || (!now.auto_merge && wanted.auto_merge))
-      return false;
-    // Lower bounds move a band down onto scores that were in a milder one.
-    const int now_max = now.max_score.value_or(100), max = wanted.max_score.value_or(100);
-    const int now_min = now.min_score.value_or(0), min = wanted.min_score.value_or(0);
-    if (name == "low") return max <= now_max;
-    return min <= now_min && max <= now_max;
+  void merge_bands() {
+    for (const auto& [name, change] : layer_.risk_bands)
+      merge_band("risk_bands." + name, policy_.risk_bands[name], change);
   }
 
-  void merge_bands() {
-    for (const auto& [name, band] : layer_.risk_bands) {
-      const auto now = policy_.risk_bands.find(name);
-      if (tighten_ && (now == policy_.risk_bands.end() || !tightens(name, now->second, band))) {
-        refuse("risk_bands." + name, "band is milder than the one in force");
-        continue;
-      }
-      policy_.risk_bands[name] = band;
-      set_origin("risk_bands." + name);
+  /// Value by value: a file that tightens one and loosens another gets the one and not the other.
+  void merge_band(const std::string& key, RiskBand& band, const RiskBandChange& change) {
+    // A lower bound moves scores up from the band below; a higher one lets them down.
+    const auto set_bound = [&](const char* name, std::optional<int>& now, std::optional<int> wanted, int open) {
+      if (!wanted) return;
+      if (tighten_ && *wanted > now.value_or(open))
+        return refuse(key + "." + name,
+                      "bound is higher than the one in force, so graver changes would count as milder");
+      take(key, now, wanted);
+    };
+    set_bound("min_score", band.min_score, change.min_score, 0);
+    set_bound("max_score", band.max_score, change.max_score, 100);
+    if (change.actions) merge_actions(key, band.actions, *change.actions);
+    merge_flag(key, "human_review", band.human_review, change.human_review, "would let it pass without a person");
+    merge_flag(key, "auto_merge", band.auto_merge, change.auto_merge, "would apply it by itself");
+  }
+
+  template <class T, class V>
+  void take(const std::string& key, T& now, const V& wanted) {
+    if (now == wanted) return;
+    now = wanted;
+    set_origin(key);
+  }
+
+  /// A workspace may switch a person on and auto-merge off.
+  void merge_flag(const std::string& key, const std::string& name, bool& now, std::optional<bool> wanted,
+                  string_view why) {
+    if (!wanted) return;
+    const bool strict = name == "human_review";
+    if (tighten_ && *wanted != now && *wanted != strict) return refuse(key + "." + name, why);
+    take(key, now, *wanted);
+  }
+
+  void merge_actions(const std::string& key, std::vector<std::string>& now, const std::vector<std::string>& wanted) {
+    if (!tighten_) return take(key, now, wanted);
+    for (const std::string& action : now) {
+      if (std::find(wanted.begin(), wanted.end(), action) == wanted.end())
+        refuse(key + ".actions", "would leave out " + action);
     }
+    append(key, now, wanted);
   }
 
   /// The baseline is never switched off, by nobody.
@@ -220,6 +250,10 @@ class Merger {
       const std::string key = "checks." + name;
       const auto now = policy_.checks.find(name);
       CheckSetting value = wanted;
+      if (tighten_ && name == "secrets_scan" && !wanted.run.empty()) {
+        refuse(key, "would replace the scan for secrets");
+        continue;
+      }
       if (tighten_ && now != policy_.checks.end()) {
         if (!now->second.run.empty() && now->second.run != wanted.run) {
           refuse(key, "would replace the command of a check that the person set");
@@ -227,6 +261,8 @@ class Merger {
         }
         if (now->second.required && !wanted.required) refuse(key, "would make a required check optional");
         value.required = wanted.required || now->second.required;
+        if (now->second.timeout_ms < wanted.timeout_ms && !now->second.run.empty())
+          refuse(key + ".timeout", "is longer than the one in force");
         value.timeout_ms =
             now->second.run.empty() ? wanted.timeout_ms : std::min(wanted.timeout_ms, now->second.timeout_ms);
       }
@@ -238,7 +274,7 @@ class Merger {
   void merge_rules() {
     for (PolicyRule rule : layer_.rules) {
       if (tighten_ && rule.effect == RuleEffect::allow) {
-        refuse("rules." + rule.id, "rule allows something");
+        refuse("rules." + rule.id, rule.origin.line, "rule allows something");
         continue;
       }
       rule.origin.layer = layer_.kind;
@@ -251,7 +287,7 @@ class Merger {
 
   void merge_limits() {
     for (const auto& [name, text] : layer_.limits) {
-      const std::string key = "sandbox.limits." + name;
+      const std::string key = (name.starts_with("pool.") ? "sandbox." : "sandbox.limits.") + name;
       const auto now = policy_.limits.find(name);
       if (tighten_ && now != policy_.limits.end()) {
         const std::optional<double> have = limit_value(name, now->second), want = limit_value(name, text);
@@ -259,6 +295,7 @@ class Merger {
           refuse(key, "limit is wider than the one in force, or cannot be read");
           continue;
         }
+        if (*want == *have) continue;
       }
       policy_.limits[name] = text;
       set_origin(key);
@@ -374,6 +411,28 @@ Policy merge_layers(const std::vector<PolicyLayer>& layers) {
     if (!seen.insert(rule.id).second)
       policy.notes.push_back("rule " + rule.id + " is named twice; both hold, and the stricter one decides");
   }
+  policy.version = version_of(policy);
+  return policy;
+}
+
+Policy strict_policy(const std::vector<PolicyLayer>& readable) {
+  PolicyLayer strict;
+  strict.kind = LayerKind::system;
+  strict.mode = Mode::enforce;
+  strict.autonomy = Autonomy::low;
+  for (const char* kind : {"shell", "exec", "file", "network", "mcp", "other"}) {
+    PolicyRule rule;
+    rule.id = kBrokenPolicyRule;
+    rule.effect = RuleEffect::prompt;
+    rule.tool = kind;
+    strict.rules.push_back(std::move(rule));
+  }
+  std::vector<PolicyLayer> layers = readable;
+  for (PolicyLayer& layer : layers) layer.allow_policy_only_runner.reset();
+  layers.push_back(std::move(strict));
+  Policy policy = merge_layers(layers);
+  std::erase_if(policy.notes, [](const std::string& note) { return note.starts_with("rule policy.broken is named"); });
+  policy.network_allow.clear();
   policy.version = version_of(policy);
   return policy;
 }

@@ -37,6 +37,15 @@ struct RiskBand {
   bool operator==(const RiskBand&) const = default;
 };
 
+/// A band as one file writes it: what is absent is left as it was.
+struct RiskBandChange {
+  std::optional<int> min_score, max_score;
+  std::optional<std::vector<std::string>> actions;
+  std::optional<bool> human_review;
+  std::optional<bool> auto_merge;
+  bool operator==(const RiskBandChange&) const = default;
+};
+
 struct CheckSetting {
   std::string run;
   std::int64_t timeout_ms = 300'000;
@@ -49,8 +58,8 @@ struct PolicyLayer {
   LayerKind kind = LayerKind::user;
   std::string file;
   std::optional<Mode> mode;
-  std::optional<Autonomy> autonomy;            ///< a ceiling
-  std::map<std::string, RiskBand> risk_bands;  ///< low, medium, high
+  std::optional<Autonomy> autonomy;                  ///< a ceiling
+  std::map<std::string, RiskBandChange> risk_bands;  ///< low, medium, high
   std::optional<std::vector<std::string>> always_on;
   std::map<std::string, CheckSetting> checks;
   std::vector<PolicyRule> rules;
@@ -89,7 +98,13 @@ struct Policy {
 /// What holds with no file at all.
 Policy builtin_policy();
 
-/// built-in < user < workspace < system. A workspace layer only tightens: a loosening value is dropped and noted.
+/// built-in < user < workspace < system. A workspace layer only tightens: a loosening value is dropped and noted. A
+/// ceiling on autonomy holds whichever layer sets it: the lowest counts.
 Policy merge_layers(const std::vector<PolicyLayer>& layers);
+
+/// What holds while a policy file cannot be read, and could have forbidden anything: each action asks a person.
+/// `readable` are the layers that could be read; the rule that decides is called kBrokenPolicyRule.
+Policy strict_policy(const std::vector<PolicyLayer>& readable);
+inline constexpr const char* kBrokenPolicyRule = "policy.broken";
 
 }  // namespace escrow::engine

@@ -127,6 +127,23 @@ struct CodeLens {
 };
 
 using HoverParams = TextDocumentPositionParams;
+using CompletionParams = TextDocumentPositionParams;
+
+struct CompletionItem {
+  std::string label;
+  std::optional<std::int32_t> kind;  ///< 10 property, 12 value
+  std::optional<std::string> detail;
+  std::optional<std::string> documentation;
+  std::optional<std::string> insertText;
+  static void fields(auto& f, auto& self) {
+    f.required("label", self.label);
+    f.optional("kind", self.kind);
+    f.optional("detail", self.detail);
+    f.optional("documentation", self.documentation);
+    f.optional("insertText", self.insertText);
+  }
+  bool operator==(const CompletionItem&) const = default;
+};
 
 struct Hover {
   MarkupContent contents;

@@ -241,10 +241,17 @@ struct WorkspaceServerCapabilities {
   bool operator==(const WorkspaceServerCapabilities&) const = default;
 };
 
+/// Only that there is completion: no trigger characters, nothing to resolve.
+struct CompletionOptions {
+  static void fields(auto&, auto&) {}
+  bool operator==(const CompletionOptions&) const = default;
+};
+
 struct ServerCapabilities {
   std::optional<std::string> positionEncoding;
   std::optional<TextDocumentSyncOptions> textDocumentSync;
   std::optional<bool> hoverProvider;
+  std::optional<CompletionOptions> completionProvider;
   std::optional<CodeActionOptions> codeActionProvider;
   std::optional<CodeLensOptions> codeLensProvider;
   std::optional<ExecuteCommandOptions> executeCommandProvider;
@@ -254,6 +261,7 @@ struct ServerCapabilities {
     f.optional("positionEncoding", self.positionEncoding);
     f.optional("textDocumentSync", self.textDocumentSync);
     f.optional("hoverProvider", self.hoverProvider);
+    f.optional("completionProvider", self.completionProvider);
     f.optional("codeActionProvider", self.codeActionProvider);
     f.optional("codeLensProvider", self.codeLensProvider);
     f.optional("executeCommandProvider", self.executeCommandProvider);

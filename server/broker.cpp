@@ -6,6 +6,7 @@
 #include "engine/redact.h"
 #include "server/broker_state.h"
 #include "server/clock.h"
+#include "server/execution_limits.h"
 #include "server/review/finding.h"
 #include "server/workspace/repository.h"
 
@@ -66,6 +67,22 @@ void Broker::record(const std::string& event, const boost::json::object& fields)
   if (auto kept = audit_.append(event, fields); !kept && events_.on_trouble) {
     events_.on_trouble("the audit log could not be written: " + kept.error().message);
   }
+  sync_audit_soon();
+}
+
+/// One fsync for all that is recorded in this span, instead of one each.
+constexpr std::chrono::milliseconds kAuditSyncSpan{200};
+
+void Broker::sync_audit_soon() {
+  if (*sync_planned_) return;
+  *sync_planned_ = true;
+  auto timer = std::make_shared<boost::asio::steady_timer>(loop_, kAuditSyncSpan);
+  timer->async_wait([this, timer, planned = std::weak_ptr<bool>(sync_planned_)](boost::system::error_code stopped) {
+    const auto alive = planned.lock();
+    if (stopped || !alive) return;
+    *alive = false;
+    if (auto synced = audit_.sync(); !synced && events_.on_trouble) events_.on_trouble(synced.error().message);
+  });
 }
 
 void Broker::changed() {
@@ -92,7 +109,8 @@ void Broker::set_roots(std::vector<std::string> roots) {
 
 void Broker::set_policy(engine::Policy policy) {
   options_.policy = std::move(policy);
-  record("policy", {{"version", options_.policy.version}});
+  options_.limits = execution_limits(options_.policy);
+  record("policy", {{"version", options_.policy.version}, {"mode", engine::name_of(options_.policy.mode)}});
   recheck_pending();
 }
 
@@ -104,6 +122,7 @@ void Broker::set_locked(bool locked) {
   std::vector<std::string> ids;
   for (const auto& [id, call] : pending_) ids.push_back(id);
   for (const auto& id : ids) (void)answer_call(id, 0, Answer::deny, "locked by the person");
+  for (const auto& id : running_executions()) (void)kill_execution(id);
 }
 
 Result<engine::Grant> Broker::grant(engine::Grant grant) {
@@ -117,7 +136,8 @@ Result<engine::Grant> Broker::grant(engine::Grant grant) {
                    {"effect", engine::name_of(added->effect)},
                    {"tool", added->tool},
                    {"match", engine::redact(added->match)},
-                   {"scope", engine::name_of(added->scope)}});
+                   {"scope", engine::name_of(added->scope)},
+                   {"by", added->by}});
   if (events_.on_grants_changed) events_.on_grants_changed();
   recheck_pending();
   return added;

@@ -256,6 +256,7 @@ class Broker {
 
   // broker.cpp
   void record(const std::string& event, const boost::json::object& fields);
+  void sync_audit_soon();
   void changed();
   void announce(const Review& review);
   std::string root_for(const std::string& path) const;
@@ -324,6 +325,7 @@ class Broker {
   Nonces nonces_;
   GrantStore grants_;
   AuditLog audit_;
+  std::shared_ptr<bool> sync_planned_ = std::make_shared<bool>(false);  ///< outlived by no timer that counts on us
   ReviewStore store_;
   std::map<std::string, std::unique_ptr<PendingCall>> pending_;  ///< by review id
   std::map<std::string, std::unique_ptr<Live>> executions_;      ///< by execution id

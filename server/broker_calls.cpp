@@ -148,7 +148,11 @@ void Broker::tool_call(ToolCallRequest request, Reply<ToolCallAnswer> reply) {
                       {"subject", engine::redact(engine::describe(request.action))},
                       {"verdict", engine::name_of(decision.verdict)},
                       {"level", engine::name_of(decision.risk.level)},
-                      {"clause", decision.clause}});
+                      {"score", decision.risk.score},
+                      {"clause", decision.clause},
+                      {"grant", decision.grant_id},
+                      {"venue", engine::name_of(venue)},
+                      {"mode", engine::name_of(options_.policy.mode)}});
   switch (decision.verdict) {
     case engine::Verdict::allow:
       if (!decision.grant_id.empty()) grants_.spend(decision.grant_id);
@@ -280,13 +284,17 @@ Result<void> Broker::answer_call(const std::string& review_id, int revision, Ans
   PendingCall& call = *found->second;
   if (revision != 0 && call.review.revision != revision) return moved_on(call.review);
   record("answer", {{"reviewId", review_id},
+                    {"agent", call.review.agent},
                     {"subject", call.review.title},
+                    {"level", engine::name_of(call.review.risk.level)},
+                    {"score", call.review.risk.score},
+                    {"clause", call.review.decision->clause},
                     {"answer", answer == Answer::deny              ? "deny"
                                : answer == Answer::allow_once      ? "once"
                                : answer == Answer::allow_session   ? "session"
                                : answer == Answer::allow_workspace ? "workspace"
                                                                    : "user"},
-                    {"by", "person"}});
+                    {"by", "person, editor"}});
   if (answer == Answer::deny) {
     deny_all(call, reason.empty() ? std::string("the person denied it") : engine::redact(reason));
     changed();

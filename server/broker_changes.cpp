@@ -352,6 +352,7 @@ void Broker::apply(const std::string& review_id, int revision, bool save, Reply<
     }
   }
   applying_.insert(review_id);
+  (void)audit_.sync();  // the approval is on the disk before what it allows
   write_open_documents(work);
 }
 

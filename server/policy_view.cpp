@@ -76,11 +76,24 @@ json::object json_own_rule(const engine::OwnRule& rule) {
   return out;
 }
 
+constexpr std::string_view kPool = "pool.";
+
+bool is_of_pool(const std::string& name) {
+  return name.starts_with(kPool);
+}
+
 json::object json_sandbox(const Policy& policy) {
-  json::object limits;
-  for (const auto& [name, value] : policy.limits) limits[name] = json_text(value);
+  json::object limits, pool;
+  for (const auto& [name, value] : policy.limits) {
+    if (is_of_pool(name)) {
+      pool[name.substr(kPool.size())] = json_text(value);
+    } else {
+      limits[name] = json_text(value);
+    }
+  }
   json::object out;
   out["limits"] = std::move(limits);
+  if (!pool.empty()) out["pool"] = std::move(pool);
   out["env_allow"] = json_texts(policy.env_allow);
   out["mask"] = json_texts(policy.mask);
   out["read"] = json_texts(policy.read);
@@ -145,7 +158,8 @@ std::vector<PolicyRow> policy_rows(const Policy& policy) {
   for_each_band(policy, [&](const auto& name, const auto& band) { add("risk_bands." + name, band_text(band)); });
   add("always_on", listed(policy.always_on));
   for (const auto& [name, check] : policy.checks) add("checks." + name, check_text(check));
-  for (const auto& [name, value] : policy.limits) add("sandbox.limits." + name, value);
+  for (const auto& [name, value] : policy.limits)
+    add((is_of_pool(name) ? "sandbox." : "sandbox.limits.") + name, value);
   if (!policy.env_allow.empty()) add("sandbox.env_allow", listed(policy.env_allow));
   if (!policy.mask.empty()) add("sandbox.mask", listed(policy.mask));
   if (!policy.read.empty()) add("sandbox.read", listed(policy.read));
@@ -197,7 +211,8 @@ json::array json_restrictions(const Policy& policy) {
            policy.network_allow.empty() ? "no network" : "network only to " + listed(policy.network_allow));
   restrict(out, "write", "commands write into a copy-on-write layer; a review decides what reaches the files");
   restrict(out, "mask", "secret files are hidden" + (policy.mask.empty() ? "" : ", and " + listed(policy.mask)));
-  for (const auto& [name, value] : policy.limits) restrict(out, "limit", name + " " + value);
+  for (const auto& [name, value] : policy.limits)
+    if (!is_of_pool(name)) restrict(out, "limit", name + " " + value);
   if (policy.autonomy_capped) {
     restrict(out, "autonomy", "at most " + std::string(engine::name_of(policy.autonomy)));
   }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "engine/redact.h"
 #include "server/cli/command.h"
 #include "server/cli/output.h"
 
@@ -55,15 +56,73 @@ std::string full_name(const CLI::App& app) {
   return parent == nullptr ? app.get_name() : full_name(*parent) + " " + app.get_name();
 }
 
+std::string names_of_commands(const CLI::App& app) {
+  std::string names;
+  for (const auto* sub : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
+    names += (names.empty() ? "" : ", ") + sub->get_name();
+  return names;
+}
+
+/// `policy show` for the command as typed, `escrow` where none was reached.
+std::string typed_name(const CLI::App& app) {
+  const auto* parent = app.get_parent();
+  if (parent == nullptr) return app.get_name();
+  return parent->get_parent() == nullptr ? app.get_name() : typed_name(*parent) + " " + app.get_name();
+}
+
+std::string shown_value(const std::string& text) {
+  return "`" + engine::one_line(text, 80) + "`";
+}
+
+/// How the help spells what an option takes: PATTERN, low|medium|high.
+std::string placeholder_of(const CLI::App& app, const std::string& name) {
+  const auto* option = app.get_option_no_throw(name);
+  const std::string text = option == nullptr ? std::string() : option->get_option_text();
+  return text.empty() ? "a value" : text;
+}
+
+/// What stands at the end of the message of CLI11 and was typed by the person.
+std::string after_colon(const std::string& message) {
+  const auto colon = message.find(": ");
+  return colon == std::string::npos ? message : message.substr(colon + 2);
+}
+
+/// By type: the name that CLI11 gives an error is at times that of the command.
+template <class Kind>
+bool is_a(const CLI::ParseError& error) {
+  return dynamic_cast<const Kind*>(&error) != nullptr;
+}
+
+/// CLI11 knows what is wrong; what it says is put into our words: what, where, what to do.
+std::string complaint_about(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& args) {
+  const std::string message = error.what();
+  const bool has_commands = !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+  const auto stray = std::find_if(args.begin(), args.end(), [](const auto& arg) { return !arg.starts_with('-'); });
+  if (is_a<CLI::RequiredError>(error) && has_commands) {
+    const bool typed = app.get_parent() == nullptr && stray != args.end();
+    return (typed ? "no command " + shown_value(*stray) : "needs a command") + "; one of " + names_of_commands(app);
+  }
+  const std::string name = message.substr(0, message.find_first_of(": "));
+  if (is_a<CLI::RequiredError>(error)) return "needs " + placeholder_of(app, name);
+  if (is_a<CLI::ArgumentMismatch>(error)) return name + " needs a value: " + placeholder_of(app, name);
+  if (is_a<CLI::ExtrasError>(error)) {
+    const std::string extra = after_colon(message).substr(0, after_colon(message).find(' '));
+    if (extra.starts_with('-')) return "has no option " + shown_value(extra);
+    return (has_commands ? "has no command " : "takes no further word, found ") + shown_value(extra);
+  }
+  if (is_a<CLI::ConversionError>(error)) return "cannot be read as " + shown_value(after_colon(message));
+  return message;
+}
+
 /// Help and version are answers; everything else is one line that says what to do.
-int answer_parse_error(const CLI::App& root, const CLI::ParseError& error) {
+int answer_parse_error(const CLI::App& root, const CLI::ParseError& error, const std::vector<std::string>& args) {
   if (error.get_exit_code() == 0) {
     root.exit(error);
     return close_output(kOk);
   }
-  std::string message = error.what();
-  if (const auto end = message.find('\n'); end != std::string::npos) message.resize(end);
-  return refuse_usage(message + " (see " + full_name(reached(root)) + " --help)");
+  const CLI::App& app = reached(root);
+  return refuse_usage(typed_name(app) + ": " + engine::one_line(complaint_about(app, error, args), 400) + " (see " +
+                      full_name(app) + " --help)");
 }
 
 void describe_root(CLI::App& root) {
@@ -99,11 +158,10 @@ int parse_and_run(std::vector<std::string> args, Register add_commands) {
   add_commands(tree);
   name_groups(root);
   take_trailing_words(tree, args);
-  std::reverse(args.begin(), args.end());  // CLI11 takes a vector from its back
   try {
-    root.parse(std::move(args));
+    root.parse(std::vector<std::string>(args.rbegin(), args.rend()));  // CLI11 takes a vector from its back
   } catch (const CLI::ParseError& error) {
-    return answer_parse_error(root, error);
+    return answer_parse_error(root, error, args);
   }
   return dispatch(tree);
 }

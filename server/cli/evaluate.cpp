@@ -5,10 +5,12 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "engine/evaluate.h"
 #include "engine/redact.h"
+#include "server/cli/audit_labels.h"
 #include "server/cli/command.h"
 #include "server/cli/input.h"
 #include "server/cli/labelled_set.h"
@@ -18,6 +20,7 @@
 #include "server/cli/workplace.h"
 #include "server/json_out.h"
 #include "server/store/atomic_file.h"
+#include "server/store/audit_log.h"
 
 // escrow evaluate DIR: the judge measured on labelled cases, and compared with an earlier measurement. The report in
 // JSON is what a later run takes as its baseline.
@@ -33,6 +36,7 @@ struct EvaluateOptions {
   std::string baseline;
   std::string save_baseline;
   std::size_t shown = 10;
+  bool audit = false;
 };
 
 /// Both halves of a set, by the names of the report.
@@ -283,7 +287,63 @@ Result<Evaluated> evaluated_set(const std::string& directory) {
   return Evaluated{measured(set->commands, *place), measured(set->diffs, *place)};
 }
 
+// ---- The audit log as a labelled source
+
+std::string share_text(double share) {
+  if (share < 0) return "nothing to compare";
+  return std::to_string(static_cast<int>(std::lround(share * 100))) + " %";
+}
+
+json::object json_agreement(const Agreement& agreement) {
+  json::object grades;
+  for (const auto& [grade, tally] : agreement.by_grade)
+    grades[grade] = json::object{{"approved", tally.approved}, {"denied", tally.denied}};
+  json::object out{{"answers", agreement.answers}, {"denied", agreement.denied}, {"by", std::move(grades)}};
+  if (agreement.agreement >= 0) out["agreement"] = agreement.agreement;
+  return out;
+}
+
+json::object json_over_time(const AgreementOverTime& over_time) {
+  json::object out = json_agreement(over_time.all);
+  out["older"] = json_agreement(over_time.older);
+  out["newer"] = json_agreement(over_time.newer);
+  return out;
+}
+
+void print_over_time(const std::string& what, const AgreementOverTime& over_time, const Style& style) {
+  put(style.bold(what) + ": " + counted(over_time.all.answers, "answer") + ", " + std::to_string(over_time.all.denied) +
+      " denied\n");
+  for (const auto& [grade, tally] : over_time.all.by_grade) {
+    put("  " + padded(grade, 10) + std::to_string(tally.approved) + " approved, " + std::to_string(tally.denied) +
+        " denied\n");
+  }
+  put("  the denied had the higher score than the approved in " + share_text(over_time.all.agreement) +
+      " of pairs (older half " + share_text(over_time.older.agreement) + ", newer half " +
+      share_text(over_time.newer.agreement) + ")\n");
+}
+
+int run_evaluate_audit(const EvaluateOptions& options) {
+  const auto place = find_workplace();
+  if (!place) return fail(place.error().message);
+  const AuditLog log(place->places.state_dir + "/audit.jsonl");
+  const auto answers = answered_in(log.tail(std::numeric_limits<std::size_t>::max()));
+  std::vector<Answered> commands, changes;
+  for (const auto& one : answers) (one.kind == Answered::Kind::command ? commands : changes).push_back(one);
+  if (options.output.as_json()) {
+    put_json({{"commands", json_over_time(agreement_over_time(commands))},
+              {"changes", json_over_time(agreement_over_time(changes))}});
+    return kOk;
+  }
+  if (answers.empty()) put("no person has answered anything yet: " + log.file() + "\n");
+  if (!commands.empty()) print_over_time("commands", agreement_over_time(commands), options.output.style());
+  if (!changes.empty()) print_over_time("changes", agreement_over_time(changes), options.output.style());
+  return kOk;
+}
+
 int run_evaluate(const EvaluateOptions& options) {
+  if (options.audit != options.directory.empty())
+    return refuse_usage("evaluate: needs a DIR of labelled sets, or --audit for what people answered, and not both");
+  if (options.audit) return run_evaluate_audit(options);
   const auto evaluated = evaluated_set(options.directory);
   if (!evaluated) return refuse_usage("evaluate: " + evaluated.error().message);
   json::object baseline;
@@ -316,7 +376,8 @@ int run_evaluate(const EvaluateOptions& options) {
 void add_evaluate(CommandTree& tree) {
   auto options = std::make_shared<EvaluateOptions>();
   auto* app = tree.root.add_subcommand("evaluate", "Measure the judge on labelled changes and commands");
-  add_text(*app, "directory", options->directory, "DIR", "holds commands.jsonl, diffs.jsonl, or both")->required();
+  add_text(*app, "directory", options->directory, "DIR", "holds commands.jsonl, diffs.jsonl, or both");
+  app->add_flag("--audit", options->audit, "instead of a DIR: what people approved or denied, against the score");
   add_text(*app, "--baseline", options->baseline, "FILE", "an earlier report in JSON: exit 1 if any figure is worse");
   add_text(*app, "--save-baseline", options->save_baseline, "FILE", "write this report's figures there");
   app->add_option("--show", options->shown, "how many mistakes to list of commands, and of diffs (10)")

@@ -72,6 +72,7 @@ json::object json_grant(const Grant& grant) {
   out["createdAt"] = grant.created_ms;
   if (grant.expires_ms) out["expiresAt"] = *grant.expires_ms;
   out["reason"] = json_text(grant.reason);
+  if (!grant.by.empty()) out["by"] = json_text(grant.by);
   return out;
 }
 
@@ -127,6 +128,7 @@ Result<Grant> grant_of(const AddOptions& options, engine::GrantEffect effect, co
   grant.max_autonomy = engine::parse_enum<engine::Autonomy>(options.autonomy).value_or(engine::Autonomy::low);
   grant.created_ms = now_ms();
   grant.reason = engine::redact(options.reason);
+  grant.by = "person, terminal";
   if (grant.scope == engine::Scope::workspace) grant.workspace = workspace_key(place.root);
   if (!options.expires.empty()) {
     const auto span = parse_duration_ms(options.expires).value_or(0);
@@ -149,6 +151,13 @@ Result<void> ask_if_it_loosens(const Grant& grant, const AddOptions& options) {
   return confirm(question, options.yes ? AnswerWith::yes_flag : AnswerWith::question);
 }
 
+/// A misspelt tool is a grant that never counts; agents name their tools as they like, so it is only said.
+std::string note_about_tool(const std::string& tool) {
+  static constexpr std::string_view kTools[] = {"shell", "exec", "file", "network", "mcp"};
+  if (std::find(std::begin(kTools), std::end(kTools), tool) != std::end(kTools)) return {};
+  return "`" + tool + "` is none of shell, file, network and mcp: it holds for an agent's own tool of that name";
+}
+
 int run_add(const AddOptions& options, engine::GrantEffect effect) {
   const auto stores = open_stores();
   if (!stores) return fail(stores.error().message);
@@ -159,12 +168,13 @@ int run_add(const AddOptions& options, engine::GrantEffect effect) {
   if (!added) return fail(added.error().message);
   json::object entry = json_grant(*added);
   entry["match"] = json_text(engine::redact(added->match));
-  entry["by"] = "terminal";
   if (auto kept = (*stores)->audit.append("grant", entry); !kept) return fail(kept.error().message);
   if (options.output.as_json()) {
     put_json(json_grant(*added));
   } else {
     print_grant(*added, options.output.style());
+    if (const auto note = note_about_tool(added->tool); !note.empty())
+      put(options.output.style().paint(Tone::yellow, "note: ") + note + "\n");
   }
   return kOk;
 }
@@ -219,7 +229,7 @@ void add_adder(CommandTree& tree, CLI::App& group, engine::GrantEffect effect) {
            "leading words (`npm install`), a path glob, or host[:port]; a deny without it is for the whole tool");
   add_choice(*app, "--scope", options->scope, {"workspace", "user"}, "where it holds (workspace)");
   add_choice(*app, "--autonomy", options->autonomy, {"low", "medium", "high"},
-             "for requests up to this autonomy (" + options->autonomy + ")");
+             "for requests of at most this autonomy: medium does not answer for high (" + options->autonomy + ")");
   add_text(*app, "--expires", options->expires, "DURATION", "forget it after 30m, 8h, 7d, … (never)");
   add_text(*app, "--reason", options->reason, "TEXT", "why; kept with it, secrets redacted");
   if (allow) app->add_flag("--yes", options->yes, "do not ask; only with ESCROW_GRANTS_PATH or ESCROW_STATE_DIR set");

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
@@ -30,7 +32,29 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, std::string& val
                         const std::vector<std::string>& choices, const std::string& description) {
   std::string shown;
   for (const auto& choice : choices) shown += (shown.empty() ? "" : "|") + choice;
-  return app.add_option(name, value, description)->check(CLI::IsMember(choices))->option_text(shown);
+  const CLI::Validator known(
+      [choices](std::string& given) {
+        if (std::find(choices.begin(), choices.end(), given) != choices.end()) return std::string();
+        std::string all;
+        for (const auto& choice : choices) all += (all.empty() ? "" : ", ") + choice;
+        return "`" + given + "` is not one of " + all;
+      },
+      "");
+  return app.add_option(name, value, description)->check(known)->option_text(shown);
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::size_t& value, std::size_t most,
+                       const std::string& description) {
+  const CLI::Validator whole(
+      [most](std::string& given) {
+        std::size_t number = 0;
+        const auto* end = given.data() + given.size();
+        const auto [rest, error] = std::from_chars(given.data(), end, number);
+        if (error == std::errc{} && rest == end && number >= 1 && number <= most) return std::string();
+        return "`" + given + "` is not a whole number from 1 to " + std::to_string(most);
+      },
+      "");
+  return app.add_option(name, value, description)->check(whole)->option_text("N");
 }
 
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& placeholder,

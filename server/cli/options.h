@@ -33,6 +33,10 @@ void add_output_options(CLI::App& app, OutputOptions& options,
 CLI::Option* add_choice(CLI::App& app, const std::string& name, std::string& value,
                         const std::vector<std::string>& choices, const std::string& description);
 
+/// An option that takes a whole number from 1 to `most`.
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::size_t& value, std::size_t most,
+                       const std::string& description);
+
 /// An option with free text; `placeholder` (FILE, DIR, DURATION, …) is shown in the help and tells completion.
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& placeholder,
                       const std::string& description);

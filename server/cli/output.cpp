@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "engine/redact.h"
 #include "server/cli/command.h"
 
 namespace escrow::server::cli {
@@ -13,7 +14,9 @@ namespace {
 
 void complain(std::string_view message) {
   std::fflush(stdout);
-  std::fprintf(stderr, "escrow: %.*s\n", static_cast<int>(message.size()), message.data());
+  // It quotes files and arguments: what is in them must not reach the terminal as orders.
+  const std::string plain = engine::make_visible(message);
+  std::fprintf(stderr, "escrow: %s\n", plain.c_str());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <boost/json/array.hpp>
@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "engine/policy.h"
+#include "engine/policy_lint.h"
+#include "engine/redact.h"
 #include "server/cli/input.h"
 #include "server/cli/options.h"
 #include "server/cli/output.h"
@@ -31,21 +33,37 @@ struct CheckOptions {
 struct Checked {
   std::string file;
   ParsedPolicy parsed;
-  std::vector<std::string> notes;  ///< loosenings that the layer may not make
+  std::vector<std::string> notes;               ///< loosenings that the layer may not make
+  std::vector<engine::PolicyWarning> warnings;  ///< valid, and hardly meant
 };
 
-Result<Checked> check_file(const std::string& file, engine::LayerKind kind) {
-  const auto text = read_input(file);
-  if (!text) return text.error();
-  Checked out{input_name(file), parse_policy(*text, input_name(file), kind), {}};
-  if (out.parsed.problems.empty()) out.notes = engine::merge_layers({out.parsed.layer}).notes;
-  return out;
-}
+enum class Named { in_force, by_person };
 
 struct Candidate {
   std::string file;
   engine::LayerKind kind;
+  Named named = Named::by_person;
 };
+
+/// As it is read when it is in force; a workspace's also when it is named, so that a link is never followed unseen.
+Result<std::string> text_of(const Candidate& one) {
+  const bool stdin_or_other = one.file == "-" || one.file.empty() || one.kind != engine::LayerKind::workspace;
+  if (one.named == Named::by_person && stdin_or_other) return read_input(one.file);
+  const auto text = read_policy_text(one.file, one.kind);
+  if (!text) return text.error();
+  if (!*text) return Error{ErrorKind::not_found, one.file + ": No such file or directory"};
+  return **text;
+}
+
+Result<Checked> check_file(const Candidate& one) {
+  const auto text = text_of(one);
+  if (!text) return text.error();
+  Checked out{input_name(one.file), parse_policy(*text, input_name(one.file), one.kind), {}, {}};
+  if (!out.parsed.problems.empty()) return out;
+  out.notes = engine::merge_layers({out.parsed.layer}).notes;
+  out.warnings = engine::lint_layer(out.parsed.layer);
+  return out;
+}
 
 /// The files that are in force here, if they exist.
 Result<std::vector<Candidate>> files_in_force() {
@@ -54,10 +72,11 @@ Result<std::vector<Candidate>> files_in_force() {
   const auto places = find_places(process_environment(), Overrides::honour, {*root});
   if (!places) return places.error();
   std::vector<Candidate> found;
-  for (const auto& one : {Candidate{user_policy_file(*places), engine::LayerKind::user},
-                          Candidate{workspace_policy_file(*root), engine::LayerKind::workspace},
-                          Candidate{places->system_policy, engine::LayerKind::system}}) {
-    if (::access(one.file.c_str(), F_OK) == 0) found.push_back(one);
+  for (const auto& one : {Candidate{user_policy_file(*places), engine::LayerKind::user, Named::in_force},
+                          Candidate{workspace_policy_file(*root), engine::LayerKind::workspace, Named::in_force},
+                          Candidate{places->system_policy, engine::LayerKind::system, Named::in_force}}) {
+    struct stat status {};
+    if (::lstat(one.file.c_str(), &status) == 0) found.push_back(one);
   }
   return found;
 }
@@ -80,12 +99,19 @@ json::object json_checked(const Checked& checked) {
   out["ok"] = checked.parsed.problems.empty();
   out["problems"] = std::move(problems);
   out["notes"] = json_texts(checked.notes);
+  json::array warnings;
+  for (const auto& warning : checked.warnings)
+    warnings.emplace_back(json::object{{"line", warning.line}, {"message", json_text(warning.message)}});
+  out["warnings"] = std::move(warnings);
   return out;
 }
 
 void print_text(const Checked& checked, const Style& style) {
   for (const auto& problem : checked.parsed.problems) put(to_text(problem, checked.file) + "\n");
-  for (const auto& note : checked.notes) put(checked.file + ": " + style.paint(Tone::yellow, "note: ") + note + "\n");
+  const auto warning = style.paint(Tone::yellow, "warning: ");
+  for (const auto& note : checked.notes) put(warning + engine::one_line(note, 400) + "\n");
+  for (const auto& one : checked.warnings)
+    put(checked.file + ":" + std::to_string(one.line) + ": " + warning + engine::one_line(one.message, 400) + "\n");
   if (!checked.parsed.problems.empty()) return;
   const auto& layer = checked.parsed.layer;
   put(checked.file + ": " + style.paint(Tone::green, "ok") + ", " + std::string(engine::name_of(layer.kind)) +
@@ -94,7 +120,7 @@ void print_text(const Checked& checked, const Style& style) {
 
 int run_check(const CheckOptions& options) {
   std::vector<Candidate> files;
-  for (const auto& file : options.files) files.push_back({file, kind_of(file, options.layer)});
+  for (const auto& file : options.files) files.push_back({file, kind_of(file, options.layer), Named::by_person});
   if (files.empty()) {
     const auto found = files_in_force();
     if (!found) return fail(found.error().message);
@@ -103,8 +129,8 @@ int run_check(const CheckOptions& options) {
   const auto style = options.output.style();
   json::array all;
   bool ok = true;
-  for (const auto& [file, kind] : files) {
-    const auto checked = check_file(file, kind);
+  for (const auto& candidate : files) {
+    const auto checked = check_file(candidate);
     if (!checked) return fail(checked.error().message);
     ok = ok && checked->parsed.problems.empty();
     if (options.output.as_json()) {

@@ -26,7 +26,7 @@ namespace {
 
 struct ExplainOptions {
   OutputOptions output;
-  std::string command, file, op = "write", host, mcp;
+  std::string command, file, op = "write", host, mcp, tool;
   std::string venue = "cage";
   std::string autonomy;
 };
@@ -57,8 +57,8 @@ engine::Action command_action(const std::vector<std::string>& words, const std::
 std::optional<engine::Action> action_of(const ExplainOptions& options, std::vector<std::string> words,
                                         const std::string& cwd) {
   if (!options.command.empty()) words.insert(words.begin(), options.command);
-  const int named =
-      int{!words.empty()} + int{!options.file.empty()} + int{!options.host.empty()} + int{!options.mcp.empty()};
+  const int named = int{!words.empty()} + int{!options.file.empty()} + int{!options.host.empty()} +
+                    int{!options.mcp.empty()} + int{!options.tool.empty()};
   if (named != 1) return std::nullopt;
   if (!words.empty()) return command_action(words, cwd);
   if (!options.file.empty()) {
@@ -66,6 +66,7 @@ std::optional<engine::Action> action_of(const ExplainOptions& options, std::vect
         engine::parse_enum<engine::FileOp>(options.op).value_or(engine::FileOp::write), {options.file}, {}};
   }
   if (!options.host.empty()) return network_action(options.host);
+  if (!options.tool.empty()) return engine::OtherAction{options.tool};
   return mcp_action(options.mcp);
 }
 
@@ -97,7 +98,8 @@ int run_explain(const ExplainOptions& options, const TrailingWords& trailing) {
   const auto action = action_of(options, trailing.words, place->cwd);
   if (!action) {
     return refuse_usage(
-        "policy explain: name one action: -- 'COMMAND', --file PATH, --host HOST[:PORT] or --mcp SERVER/TOOL");
+        "policy explain: name one action: -- 'COMMAND', --file PATH, --host HOST[:PORT], --mcp SERVER/TOOL or --tool "
+        "NAME");
   }
   GrantStore store(place->places.grants_file);
   engine::ActionContext context;
@@ -130,6 +132,7 @@ void add_policy_explain(CommandTree& tree, CLI::App& group) {
   add_choice(*app, "--op", options->op, {"read", "write", "create", "remove", "move"}, "what with it (write)");
   add_text(*app, "--host", options->host, "HOST[:PORT]", "a host that it wants to reach");
   add_text(*app, "--mcp", options->mcp, "SERVER/TOOL", "an MCP tool that it wants to call");
+  add_text(*app, "--tool", options->tool, "NAME", "a tool of the agent's own");
   add_choice(*app, "--venue", options->venue, {"cage", "host"}, "where it would run (cage)");
   add_choice(*app, "--autonomy", options->autonomy, {"low", "medium", "high"}, "how far it may go unasked");
   add_output_options(*app, options->output);

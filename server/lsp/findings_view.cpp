@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 
 #include "engine/redact.h"
+#include "server/lsp/policy_document.h"
 #include "server/lsp/session.h"
 #include "server/lsp/to_protocol.h"
 #include "server/lsp/uri.h"
@@ -87,6 +88,7 @@ std::map<std::string, std::vector<ShownFinding>> FindingsView::compute() {
     show(by_uri, listed, uri_of(session_, pending_file()), list);
   }
   show_patch_documents(by_uri);
+  show_policy_documents(by_uri);
   for (auto& [uri, shown] : by_uri) keep_gravest(shown);
   return by_uri;
 }
@@ -116,6 +118,22 @@ void FindingsView::show_patch_documents(std::map<std::string, std::vector<ShownF
                       .rule = signal.rule,
                       .message = signal.message};
       show(by_uri, finding, document->uri, document->text);
+    }
+  }
+}
+
+void FindingsView::show_policy_documents(std::map<std::string, std::vector<ShownFinding>>& by_uri) {
+  for (const Document* document : session_.documents.by_last_use()) {
+    const auto layer = policy_layer_of(*document, session_.places);
+    if (!layer) continue;
+    for (auto& remark : remarks_on_policy(*document, *layer, session_.client.encoding)) {
+      const bool broken = remark.kind == PolicyRemark::Kind::problem;
+      Finding finding;
+      finding.line = finding.end_line = remark.range.start.line + 1;
+      finding.severity = broken ? engine::Level::high : engine::Level::medium;
+      finding.rule = broken ? "policy-problem" : "policy-warning";
+      finding.message = std::move(remark.message);
+      by_uri[document->uri].push_back({.finding = std::move(finding), .range = remark.range});
     }
   }
 }

@@ -46,6 +46,7 @@ class FindingsView {
   void show(std::map<std::string, std::vector<ShownFinding>>& by_uri, const Finding& finding, const std::string& uri,
             const std::string& text);
   void show_patch_documents(std::map<std::string, std::vector<ShownFinding>>& by_uri);
+  void show_policy_documents(std::map<std::string, std::vector<ShownFinding>>& by_uri);
   std::string write_pending_list(const std::vector<Finding>& pending);
   protocol::PublishDiagnosticsParams to_publish(const std::string& uri,
                                                 const std::vector<ShownFinding>& findings) const;

@@ -11,9 +11,11 @@
 #include "server/lsp/code_actions.h"
 #include "server/lsp/from_protocol.h"
 #include "server/lsp/hover.h"
+#include "server/lsp/policy_document.h"
 #include "server/lsp/to_protocol.h"
 #include "server/lsp/uri.h"
 #include "server/store/config.h"
+#include "server/store/policy_ratchet.h"
 #include "server/store/private_directory.h"
 #include "server/workspace/local_tree.h"
 #include "server/workspace/repository.h"
@@ -50,7 +52,7 @@ LspServer::LspServer(boost::asio::io_context& loop, Binder& binder, Options opti
   session_.rules_dir = options_.rules_dir;
   session_.version = options_.version;
   binder.request("initialize", this, &LspServer::initialize);
-  binder.notification<protocol::NoParams>("initialized", [this](const protocol::NoParams&) { view_.refresh(); });
+  binder.notification<protocol::NoParams>("initialized", [this](const protocol::NoParams&) { start_watching(); });
   binder.request<protocol::NoParams>("shutdown", [this](const protocol::NoParams&, Reply reply) {
     close();
     reply(nullptr);
@@ -61,11 +63,15 @@ LspServer::LspServer(boost::asio::io_context& loop, Binder& binder, Options opti
   binder.notification("textDocument/didClose", this, &LspServer::did_close);
   binder.notification("workspace/didChangeWorkspaceFolders", this, &LspServer::did_change_folders);
   binder.notification("workspace/didChangeWatchedFiles", this, &LspServer::did_change_watched);
-  binder.notification<protocol::NoParams>("workspace/didChangeConfiguration", [](const protocol::NoParams&) {});
+  binder.notification<protocol::DidChangeConfigurationParams>(
+      "workspace/didChangeConfiguration", [this](const protocol::DidChangeConfigurationParams&) { policy_changed(); });
   binder.notification<protocol::NoParams>("$/setTrace", [](const protocol::NoParams&) {});
   binder.request("textDocument/codeAction", this, &LspServer::code_action);
   binder.request("textDocument/codeLens", this, &LspServer::code_lens);
   binder.request("textDocument/hover", this, &LspServer::hover);
+  binder.request<protocol::CompletionParams>(
+      "textDocument/completion",
+      [this](const protocol::CompletionParams& params, Reply reply) { completion(params, std::move(reply)); });
   binder.request<protocol::ExecuteCommandParams>("workspace/executeCommand",
                                                  [this](const protocol::ExecuteCommandParams& params, Reply reply) {
                                                    commands_.execute(params, std::move(reply));
@@ -79,6 +85,7 @@ LspServer::~LspServer() {
 }
 
 void LspServer::close() {
+  watch_.reset();
   view_.close();
   if (session_.broker) session_.broker->close();
   session_.broker.reset();  // its executions are killed as they are dropped
@@ -96,9 +103,13 @@ Result<void> LspServer::make_product(const std::vector<std::string>& roots) {
   auto places = find_places(options_.environment, Overrides::honour, roots);
   if (!places) return places.error();
   session_.places = *places;
-  auto policy = load_policy(*places, roots);
-  if (!policy) return policy.error();
   if (auto made = make_private_directory(places->state_dir); !made) return made;
+  // A broken file must not leave the person without a server: it is the server that shows what is wrong with it.
+  auto policy = load_policy(*places, roots);
+  if (!policy) {
+    policy_fault_ = policy.error().message;
+    policy = load_policy_or_strict(*places, roots);
+  }
   session_.probe = &sandbox::probe_host(session_.libexec_dir);
   const sandbox::ExecutorOptions executor{.state_dir = places->state_dir,
                                           .libexec_dir = session_.libexec_dir,
@@ -157,6 +168,7 @@ protocol::InitializeResult LspServer::describe_server() const {
   server.textDocumentSync = protocol::TextDocumentSyncOptions{};
   server.textDocumentSync->save = protocol::SaveOptions{};
   server.hoverProvider = true;
+  server.completionProvider = protocol::CompletionOptions{};
   server.codeActionProvider = protocol::CodeActionOptions{.codeActionKinds = {"quickfix"}};
   server.codeLensProvider = protocol::CodeLensOptions{};
   server.executeCommandProvider =
@@ -188,6 +200,40 @@ boost::json::value LspServer::describe_escrow() const {
                    .maxOutputBytes = static_cast<std::int64_t>(sandbox::Limits{}.output_kept_bytes),
                    .decisionTimeoutMs = Broker::Options{}.decision_timeout_ms};
   return protocol::to_json(escrow);
+}
+
+void LspServer::start_watching() {
+  if (!policy_fault_.empty()) tell_policy_fault("each action asks a person until it is mended");
+  watch_ = PolicyWatch::make(session_.loop, [this] { policy_changed(); });
+  watch_policy_files();
+  view_.refresh();
+}
+
+void LspServer::watch_policy_files() {
+  if (!watch_) return;
+  auto files = policy_files(session_.places, session_.broker->roots());
+  for (const auto& root : session_.broker->roots()) files.push_back(ratchet_file(session_.places, root));
+  watch_->watch(std::move(files));
+}
+
+void LspServer::tell_policy_fault(const std::string& what_holds) {
+  session_.connection->notify(
+      "window/showMessage",
+      protocol::ShowMessageParams{.type = protocol::MessageType::error,
+                                  .message = "Escrow: the policy cannot be read, and " + what_holds + ". " +
+                                             engine::one_line(policy_fault_, 600)});
+}
+
+void LspServer::policy_changed() {
+  if (!session_.broker) return;
+  const auto reloaded = session_.reload_policy();
+  const std::string fault = reloaded ? std::string() : reloaded.error().message;
+  if (fault != policy_fault_) {
+    policy_fault_ = fault;
+    if (!fault.empty()) tell_policy_fault("what was in force before stays so");
+  }
+  view_.refresh();
+  tell_status();
 }
 
 void LspServer::did_open(const protocol::DidOpenTextDocumentParams& params) {
@@ -240,13 +286,20 @@ void LspServer::did_change_folders(const protocol::DidChangeWorkspaceFoldersPara
   }
   session_.broker->set_roots(std::move(roots));
   session_.broker->set_policy(std::move(*policy));
+  watch_policy_files();
   view_.refresh();
 }
 
 void LspServer::did_change_watched(const protocol::DidChangeWatchedFilesParams& params) {
+  const auto files = policy_files(session_.places, session_.broker->roots());
+  bool policy = false;
   for (const auto& change : params.changes) {
-    if (const auto path = to_path(change.uri)) session_.broker->recheck_bases(*path);
+    const auto path = to_path(change.uri);
+    if (!path) continue;
+    session_.broker->recheck_bases(*path);
+    policy = policy || std::find(files.begin(), files.end(), *path) != files.end();
   }
+  if (policy) policy_changed();
 }
 
 void LspServer::code_action(const protocol::CodeActionParams& params, Reply reply) {
@@ -258,8 +311,20 @@ void LspServer::code_lens(const protocol::CodeLensParams& params, Reply reply) {
   reply(code_lenses(session_, view_, params.textDocument.uri));
 }
 
+void LspServer::completion(const protocol::CompletionParams& params, Reply reply) {
+  const Document* document = session_.documents.find(params.textDocument.uri);
+  if (document == nullptr || !policy_layer_of(*document, session_.places)) return reply(nullptr);
+  reply(policy_completion(*document, params.position, session_.client.encoding));
+}
+
 void LspServer::hover(const protocol::HoverParams& params, Reply reply) {
-  const auto hover = hover_at(session_, view_, params.textDocument.uri, params.position);
+  auto hover = hover_at(session_, view_, params.textDocument.uri, params.position);
+  const Document* document = session_.documents.find(params.textDocument.uri);
+  if (document != nullptr && policy_layer_of(*document, session_.places)) {
+    auto meaning = policy_hover(*document, params.position, session_.client.encoding);
+    if (hover && meaning) meaning->contents.value += "\n" + hover->contents.value;
+    if (meaning) hover = std::move(meaning);
+  }
   if (!hover) return reply(nullptr);
   reply(*hover);
 }

@@ -11,6 +11,7 @@
 #include "server/lsp/commands.h"
 #include "server/lsp/findings_view.h"
 #include "server/lsp/person_methods.h"
+#include "server/lsp/policy_watch.h"
 #include "server/lsp/session.h"
 #include "server/store/places.h"
 
@@ -55,6 +56,12 @@ class LspServer {
   void code_action(const protocol::CodeActionParams& params, Reply reply);
   void code_lens(const protocol::CodeLensParams& params, Reply reply);
   void hover(const protocol::HoverParams& params, Reply reply);
+  void completion(const protocol::CompletionParams& params, Reply reply);
+  void start_watching();
+  void watch_policy_files();
+  /// Reads the policy again, says once what is wrong with it, and shows what is in force.
+  void policy_changed();
+  void tell_policy_fault(const std::string& what_holds);
   void ask(const Review& review);
   void withdraw_questions();
   void tell_status();
@@ -75,6 +82,8 @@ class LspServer {
   std::map<std::string, Question> questions_;  ///< by review id
   std::optional<protocol::Status> told_status_;
   bool told_trouble_ = false;
+  std::string policy_fault_;  ///< why a policy file cannot be read; empty if all can
+  std::unique_ptr<PolicyWatch> watch_;
 };
 
 }  // namespace escrow::server::lsp

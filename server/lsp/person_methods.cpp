@@ -199,7 +199,8 @@ void PersonMethods::grants_list(const protocol::NoParams&, Reply reply) {
 }
 
 void PersonMethods::grants_add(const protocol::GrantsAddParams& params, Reply reply) {
-  const engine::Grant grant = grant_from(params.grant);
+  engine::Grant grant = grant_from(params.grant);
+  grant.by = "person, editor";
   if (grant.effect == engine::GrantEffect::allow) {
     const auto spent =
         session_.broker->nonces().spend(params.nonce.value_or(""), grant_subject(grant), 0, "grant", now_ms());
@@ -263,10 +264,7 @@ void PersonMethods::policy_explain(const protocol::PolicyExplainParams& params, 
 }
 
 void PersonMethods::policy_reload(const protocol::NoParams&, Reply reply) {
-  auto policy = load_policy(session_.places, session_.broker->roots());
-  // A broken file changes nothing: the last good policy stays in force.
-  if (!policy) return reply.error(to_wire(policy.error()));
-  session_.broker->set_policy(std::move(*policy));
+  if (auto reloaded = session_.reload_policy(); !reloaded) return reply.error(to_wire(reloaded.error()));
   reply(protocol::PolicyReloadResult{.policyVersion = session_.broker->policy().version,
                                      .notes = session_.broker->policy().notes});
 }

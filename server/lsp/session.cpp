@@ -1,5 +1,7 @@
 #include "server/lsp/session.h"
 
+#include "server/store/config.h"
+
 namespace escrow::server::lsp {
 
 std::pair<std::string, std::string> Session::place_of(const std::string& path) const {
@@ -11,6 +13,14 @@ std::pair<std::string, std::string> Session::place_of(const std::string& path) c
     }
   }
   return best;
+}
+
+Result<void> Session::reload_policy() {
+  auto policy = load_policy(places, broker->roots());
+  if (!policy) return policy.error();
+  const engine::Policy& now = broker->policy();
+  if (policy->version != now.version || policy->notes != now.notes) broker->set_policy(std::move(*policy));
+  return {};
 }
 
 std::string Session::text_of(const std::string& path) const {

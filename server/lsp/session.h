@@ -41,6 +41,8 @@ struct Session {
   std::string text_of(const std::string& path) const;
   /// Root and root-relative path of an absolute path; empty root if it lies in no folder of the workspace.
   std::pair<std::string, std::string> place_of(const std::string& path) const;
+  /// Reads the policy files again. A broken one changes nothing: the last good policy stays in force.
+  Result<void> reload_policy();
   bool wants(const std::string& group) const { return client.notifications.contains(group); }
 };
 

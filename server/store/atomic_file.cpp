@@ -6,13 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <utility>
-
-#include "server/hash.h"
 
 namespace escrow::server {
 
@@ -91,7 +90,11 @@ Result<void> write_new(const std::string& name, std::string_view bytes, Durable 
 }  // namespace
 
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes, Durable durable) {
-  const std::string temporary = path + ".new-" + random_token().substr(0, 8);
+  // Not a secret, only nobody else's: O_EXCL refuses one that is there, as after a kill in a process of the same id.
+  static std::atomic<unsigned> count{0};
+  const std::string stem = path + ".new-" + std::to_string(::getpid()) + "-";
+  std::string temporary = stem + std::to_string(count++);
+  while (::access(temporary.c_str(), F_OK) == 0) temporary = stem + std::to_string(count++);
   if (auto written = write_new(temporary, bytes, durable); !written) {
     ::unlink(temporary.c_str());
     return written;

@@ -18,12 +18,22 @@ inline constexpr std::size_t kMaxPolicyBytes = 1u << 20;
 std::string workspace_policy_file(const std::string& root);
 std::string user_policy_file(const Places& places);
 
-/// One file; empty if there is none. The user's must be theirs or root's, the system's root's, neither writable by
-/// others. The error lists every problem, one `file:line:column: …` a line.
+/// The text of one file; empty if there is none. The user's must be theirs or root's, the system's root's, neither
+/// writable by others; a workspace's is not reached through a link.
+Result<std::optional<std::string>> read_policy_text(const std::string& file, engine::LayerKind kind);
+
+/// The same, read. The error lists every problem, one `file:line:column: …` a line.
 Result<std::optional<engine::PolicyLayer>> read_policy_layer(const std::string& file, engine::LayerKind kind);
 
-/// The effective policy of the workspaces. A file that cannot be read or understood is an error, never skipped:
-/// what it forbids would be allowed.
+/// The effective policy of the workspaces, with what the ratchet holds (policy_ratchet.h). A file that cannot be read
+/// or understood is an error, never skipped: what it forbids would be allowed.
 Result<engine::Policy> load_policy(const Places& places, const std::vector<std::string>& roots);
+
+/// What holds where nothing better is known: the policy, or, with the complaint as its first note, one in which a
+/// person is asked about each action.
+engine::Policy load_policy_or_strict(const Places& places, const std::vector<std::string>& roots);
+
+/// Every file that the policy of the workspaces is made of, whether it exists or not.
+std::vector<std::string> policy_files(const Places& places, const std::vector<std::string>& roots);
 
 }  // namespace escrow::server

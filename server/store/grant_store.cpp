@@ -7,6 +7,10 @@
 #include <boost/json.hpp>
 #include <cerrno>
 #include <filesystem>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <variant>
 
 #include "engine/redact.h"
 #include "server/hash.h"
@@ -20,14 +24,8 @@ namespace {
 
 namespace json = boost::json;
 
-/// An entry of the file. One that cannot be read is kept as it is, so that nothing is lost by a rewrite.
-struct StoredEntry {
-  json::value raw;
-  std::optional<engine::Grant> grant;
-};
-
 struct StoredGrants {
-  std::vector<StoredEntry> entries;
+  GrantStore::Read entries;
   std::vector<std::string> notes;
   bool uncertain = false;  ///< something unreadable may have been a deny
 };
@@ -74,22 +72,30 @@ bool may_be_deny(const json::value& entry) {
   return object == nullptr || text_at(*object, "effect") != engine::name_of(engine::GrantEffect::allow);
 }
 
-Result<StoredGrants> parse_store(const std::string& file, const std::string& text) {
+/// Validating a grant parses its command; what was read before is not read again.
+std::variant<engine::Grant, GrantFault> read_entry(const json::value& raw, const std::string& text,
+                                                   const GrantStore::Read& before) {
+  if (const auto known = before.find(text); known != before.end()) return known->second;
+  return grant_from_json(raw);
+}
+
+Result<StoredGrants> parse_store(const std::string& file, const std::string& text, const GrantStore::Read& before) {
   const JsonMembers places = find_members(text, "grants");
   auto entries = read_root(file, text, places);
   if (!entries) return entries.error();
   StoredGrants stored;
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const JsonElement& place = places.elements.at(i);
-    auto read = grant_from_json((*entries)[i]);
+    const json::value& raw = (*entries)[i];
+    std::string written = json::serialize(raw);
+    auto read = read_entry(raw, written, before);
     const GrantFault repeated{"", "`" + engine::one_line(place.repeated, 60) + "` is there twice; keep one"};
     const GrantFault* fault = place.repeated.empty() ? std::get_if<GrantFault>(&read) : &repeated;
-    stored.entries.push_back({std::move((*entries)[i]), std::nullopt});
     if (fault == nullptr) {
-      stored.entries.back().grant = std::get<engine::Grant>(std::move(read));
+      stored.entries.emplace(std::move(written), std::get<engine::Grant>(std::move(read)));
       continue;
     }
-    stored.uncertain = stored.uncertain || !place.repeated.empty() || may_be_deny(stored.entries.back().raw);
+    stored.uncertain = stored.uncertain || !place.repeated.empty() || may_be_deny(raw);
     const auto member = place.members.find(fault->member);
     const std::size_t at = member == place.members.end() ? place.offset : member->second;
     stored.notes.push_back(file + ":" + place_of_offset(text, at) + ": " +
@@ -124,22 +130,30 @@ Result<std::optional<OpenStore>> open_store(const std::string& file) {
   return std::optional<OpenStore>(std::move(out));
 }
 
-Result<StoredGrants> load_store(const std::string& file, const OpenStore& store) {
+Result<std::string> read_store_text(const std::string& file, const OpenStore& store) {
   if (auto checked = check_store_owner(file, store.status); !checked) return checked.error();
-  const auto text = read_regular_file(store.fd.get(), file, kMaxGrantStoreBytes);
-  if (!text) return text.error();
-  return parse_store(file, *text);
+  return read_regular_file(store.fd.get(), file, kMaxGrantStoreBytes);
 }
 
-/// Readable ones in order of age, then the damaged ones as they stood; one a line, for people and their diffs.
-std::string serialized(std::vector<StoredEntry> entries) {
-  std::stable_sort(entries.begin(), entries.end(), [](const StoredEntry& a, const StoredEntry& b) {
-    if (!a.grant || !b.grant) return a.grant.has_value() && !b.grant.has_value();
-    return std::tie(a.grant->created_ms, a.grant->id) < std::tie(b.grant->created_ms, b.grant->id);
-  });
+Result<StoredGrants> load_store(const std::string& file, const OpenStore& store, const GrantStore::Read& before) {
+  const auto text = read_store_text(file, store);
+  if (!text) return text.error();
+  return parse_store(file, *text, before);
+}
+
+std::pair<std::int64_t, std::string> order_of(const json::value& entry) {
+  const auto* object = entry.if_object();
+  const auto* created = object == nullptr ? nullptr : object->if_contains("createdAt");
+  if (created == nullptr || !created->is_int64()) return {std::numeric_limits<std::int64_t>::max(), {}};
+  return {created->get_int64(), text_at(*object, "id")};
+}
+
+/// In order of age, what has none last and as it stood; one a line, for people and their diffs.
+std::string serialized(json::array& entries) {
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const json::value& a, const json::value& b) { return order_of(a) < order_of(b); });
   std::string text = R"({"version":)" + std::to_string(kGrantStoreVersion) + R"(,"grants":[)";
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    text += (i == 0 ? "\n" : ",\n") + json::serialize(entries[i].grant ? to_json(*entries[i].grant) : entries[i].raw);
+  for (std::size_t i = 0; i < entries.size(); ++i) text += (i == 0 ? "\n" : ",\n") + json::serialize(entries[i]);
   return text + "\n]}\n";
 }
 
@@ -151,9 +165,17 @@ void remove_leftovers(const std::filesystem::path& file) {
     if (at->path().filename().string().starts_with(prefix)) ::unlink(at->path().c_str());
 }
 
-bool has_id(const StoredEntry& entry, const std::string& id) {
-  const auto* object = entry.raw.if_object();
-  return entry.grant ? entry.grant->id == id : object != nullptr && text_at(*object, "id") == id;
+bool has_id(const json::value& entry, const std::string& id) {
+  const auto* object = entry.if_object();
+  return object != nullptr && text_at(*object, "id") == id;
+}
+
+std::size_t erase_id(json::array& entries, const std::string& id) {
+  const auto end =
+      std::remove_if(entries.begin(), entries.end(), [&](const json::value& one) { return has_id(one, id); });
+  const auto count = static_cast<std::size_t>(entries.end() - end);
+  entries.erase(end, entries.end());
+  return count;
 }
 
 bool lives_in_memory(const engine::Grant& grant) {
@@ -162,7 +184,7 @@ bool lives_in_memory(const engine::Grant& grant) {
 
 enum class Store { changed, unchanged };
 
-/// Locks, reads, changes, writes.
+/// Locks, reads, changes, writes. Entries are taken as they are: a damaged one is lost by no rewrite.
 template <class Change>
 Result<void> update_store(const std::string& file, Change change) {
   if (auto made = make_private_directory(std::filesystem::path(file).parent_path().string()); !made) return made;
@@ -171,14 +193,16 @@ Result<void> update_store(const std::string& file, Change change) {
   remove_leftovers(file);
   auto opened = open_store(file);
   if (!opened) return opened.error();
-  StoredGrants stored;
+  json::array entries;
   if (*opened) {
-    auto loaded = load_store(file, **opened);
-    if (!loaded) return loaded.error();
-    stored = std::move(*loaded);
+    const auto text = read_store_text(file, **opened);
+    if (!text) return text.error();
+    auto read = read_root(file, *text, find_members(*text, "grants"));
+    if (!read) return read.error();
+    entries = std::move(*read);
   }
-  if (change(stored.entries) == Store::unchanged) return {};
-  return write_file_atomically(file, serialized(std::move(stored.entries)));
+  if (change(entries) == Store::unchanged) return {};
+  return write_file_atomically(file, serialized(entries));
 }
 
 }  // namespace
@@ -200,16 +224,15 @@ void GrantStore::reload_if_changed() {
   if (is_unchanged()) return;
   looked_ = true;
   seen_.reset();
-  stored_.clear();
+  const Read before = std::exchange(stored_, {});
   notes_.clear();
   uncertain_ = false;
   auto opened = open_store(file_);
-  auto stored = opened ? (*opened ? load_store(file_, **opened) : Result<StoredGrants>(StoredGrants{}))
+  auto stored = opened ? (*opened ? load_store(file_, **opened, before) : Result<StoredGrants>(StoredGrants{}))
                        : Result<StoredGrants>(opened.error());
   if (opened && *opened) seen_ = Seen{std::move((*opened)->fd), (*opened)->status};
   if (stored) {
-    for (auto& entry : stored->entries)
-      if (entry.grant) stored_.push_back(std::move(*entry.grant));
+    stored_ = std::move(stored->entries);
     notes_ = std::move(stored->notes);
     uncertain_ = stored->uncertain;
   } else {
@@ -220,7 +243,11 @@ void GrantStore::reload_if_changed() {
 }
 
 void GrantStore::rebuild() {
-  std::vector<engine::Grant> all = stored_;
+  std::vector<engine::Grant> all;
+  for (const auto& [written, grant] : stored_) all.push_back(grant);
+  std::sort(all.begin(), all.end(), [](const engine::Grant& a, const engine::Grant& b) {
+    return std::tie(a.created_ms, a.id) < std::tie(b.created_ms, b.id);
+  });
   all.insert(all.end(), memory_.begin(), memory_.end());
   index_ = engine::GrantIndex(std::move(all));
 }
@@ -254,8 +281,8 @@ Result<engine::Grant> GrantStore::add(engine::Grant grant) {
     rebuild();
     return grant;
   }
-  const auto saved = update_store(file_, [&](std::vector<StoredEntry>& entries) {
-    entries.push_back({{}, grant});
+  const auto saved = update_store(file_, [&](json::array& entries) {
+    entries.push_back(to_json(grant));
     return Store::changed;
   });
   if (!saved) return saved.error();
@@ -269,8 +296,8 @@ Result<bool> GrantStore::revoke(const std::string& id) {
     return true;
   }
   bool found = false;
-  const auto saved = update_store(file_, [&](std::vector<StoredEntry>& entries) {
-    found = std::erase_if(entries, [&](const StoredEntry& entry) { return has_id(entry, id); }) > 0;
+  const auto saved = update_store(file_, [&](json::array& entries) {
+    found = erase_id(entries, id) > 0;
     return found ? Store::changed : Store::unchanged;
   });
   if (!saved) return saved.error();
@@ -281,7 +308,7 @@ Result<std::size_t> GrantStore::revoke_all() {
   std::size_t count = memory_.size();
   memory_.clear();
   rebuild();
-  const auto saved = update_store(file_, [&](std::vector<StoredEntry>& entries) {
+  const auto saved = update_store(file_, [&](json::array& entries) {
     count += entries.size();
     const bool any = !entries.empty();
     entries.clear();

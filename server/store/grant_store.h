@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ inline constexpr std::size_t kMaxGrantStoreBytes = std::size_t{16} << 20;
 /// live in memory only. Any thread may construct one; use from one thread.
 class GrantStore {
  public:
+  /// What was read, by the text of its entry.
+  using Read = std::map<std::string, engine::Grant>;
+
   explicit GrantStore(std::string file);
 
   /// Everything that may apply now, expired ones left out. Notes about damaged entries go to `notes()`.
@@ -66,7 +70,8 @@ class GrantStore {
   std::string file_;
   std::optional<Seen> seen_;  ///< empty: never read, or there was no file
   bool looked_ = false;
-  std::vector<engine::Grant> stored_, memory_, current_;
+  Read stored_;
+  std::vector<engine::Grant> memory_, current_;
   engine::GrantIndex index_;
   std::vector<std::string> notes_;
   bool uncertain_ = false;

@@ -40,18 +40,26 @@ std::string resolved(const std::string& path) {
   return error ? fs::path(path).lexically_normal().string() : real.string();
 }
 
-Result<void> check_exists_private(const std::string& what, const std::string& path) {
+enum class Is { directory, file };
+
+Result<void> check_exists_private(const std::string& what, const std::string& path, Is wanted) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return {};
     return io_error(what);
+  }
+  if (!S_ISLNK(status.st_mode)) {
+    if (wanted == Is::directory && !S_ISDIR(status.st_mode))
+      return unusable_place(what, "is not a directory; name one that is yours alone (0700)");
+    if (wanted == Is::file && !S_ISREG(status.st_mode))
+      return unusable_place(what, "is not a regular file; name one in a directory that is yours alone");
   }
   if (const auto why = why_not_private(status); !why.empty()) return unusable_place(what, why);
   return {};
 }
 
 Result<void> check_override(const std::string& variable, const std::string& path,
-                            const std::vector<std::string>& workspaces) {
+                            const std::vector<std::string>& workspaces, Is wanted) {
   const auto what = variable + "=" + path;
   if (!path.starts_with('/')) return unusable_place(what, "must be an absolute path");
   for (const auto& workspace : workspaces) {
@@ -60,7 +68,7 @@ Result<void> check_override(const std::string& variable, const std::string& path
                             "lies in the workspace " + workspace + ", where agents write; choose a place outside");
     }
   }
-  return check_exists_private(what, path);
+  return check_exists_private(what, path, wanted);
 }
 
 std::string without_trailing_slash(std::string path) {
@@ -70,11 +78,11 @@ std::string without_trailing_slash(std::string path) {
 
 /// Puts the override into `place`, if there is one and it may be used.
 Result<void> take_override(const Environment& env, const std::string& variable,
-                           const std::vector<std::string>& workspaces, std::string& place) {
+                           const std::vector<std::string>& workspaces, Is wanted, std::string& place) {
   const auto set = env(variable);
   if (!set || set->empty()) return {};
   const auto path = without_trailing_slash(*set);
-  if (auto checked = check_override(variable, path, workspaces); !checked) return checked;
+  if (auto checked = check_override(variable, path, workspaces, wanted); !checked) return checked;
   place = fs::path(path).lexically_normal().string();
   return {};
 }
@@ -82,7 +90,7 @@ Result<void> take_override(const Environment& env, const std::string& variable,
 Result<void> take_grants_override(const Environment& env, const std::vector<std::string>& workspaces,
                                   std::string& place) {
   const std::string variable = "ESCROW_GRANTS_PATH";
-  if (auto taken = take_override(env, variable, workspaces, place); !taken) return taken;
+  if (auto taken = take_override(env, variable, workspaces, Is::file, place); !taken) return taken;
   const auto set = env(variable);
   if (!set || set->empty()) return {};
   // A file is as private as the directory in which it can be replaced.
@@ -120,7 +128,7 @@ Result<Places> find_places(const Environment& env, Overrides overrides, const st
   if (overrides == Overrides::honour) {
     for (const auto& [variable, place] :
          {std::pair{"ESCROW_CONFIG_DIR", &places.config_dir}, std::pair{"ESCROW_STATE_DIR", &places.state_dir}}) {
-      if (auto taken = take_override(env, variable, workspaces, *place); !taken) return taken.error();
+      if (auto taken = take_override(env, variable, workspaces, Is::directory, *place); !taken) return taken.error();
     }
   }
   places.grants_file = places.state_dir + "/grants.json";

@@ -25,10 +25,12 @@ namespace {
 using engine::OwnRule;
 using engine::PolicyLayer;
 using engine::PolicyRule;
-using engine::RiskBand;
+using engine::RiskBandChange;
 
 using ReadValue = std::function<void(const YAML::Node& value, const std::string& path)>;
 using Section = std::map<std::string, ReadValue>;
+
+constexpr std::size_t kMaxMessage = 600;
 
 const std::set<std::string> kAlwaysOn = {"egress_deny_by_default", "no_prod_credentials", "sandbox_isolation",
                                          "secrets_scan"};
@@ -103,9 +105,11 @@ class Reader {
  private:
   // ---- shapes
 
-  void problem(const YAML::Node& at, std::string message) { problem(at.Mark(), std::move(message)); }
-  void problem(const YAML::Mark& mark, std::string message) {
-    out_.problems.push_back({mark.line + 1, mark.column + 1, std::move(message)});
+  void problem(const YAML::Node& at, const std::string& message) { problem(at.Mark(), message); }
+  void problem(const YAML::Mark& mark, const std::string& message) {
+    // What the file says is quoted in it: one line, and nothing that a terminal obeys.
+    out_.problems.push_back(
+        {std::max(mark.line, 0) + 1, std::max(mark.column, 0) + 1, engine::one_line(message, kMaxMessage)});
   }
 
   bool expect(bool fits, const YAML::Node& node, const std::string& path, const std::string& expected) {
@@ -175,6 +179,11 @@ class Reader {
     return true;
   }
 
+  void optional_flag(const YAML::Node& node, const std::string& path, std::optional<bool>& out) {
+    bool value = false;
+    if (flag(node, path, value)) out = value;
+  }
+
   bool whole_number(const YAML::Node& node, const std::string& path, int low, int high, int& out) {
     int value = 0;
     const bool fits = node.IsScalar() && YAML::convert<int>::decode(node, value) && value >= low && value <= high;
@@ -220,14 +229,14 @@ class Reader {
     if (out_.problems.empty() && node.IsMap()) check_bands_meet(node);
   }
 
-  void risk_band(const YAML::Node& node, const std::string& path, RiskBand& band) {
+  void risk_band(const YAML::Node& node, const std::string& path, RiskBandChange& band) {
     section(node, path,
             {{"min_score", [&](auto& v, auto& p) { score(v, p, band.min_score); }},
              {"max_score", [&](auto& v, auto& p) { score(v, p, band.max_score); }},
-             {"actions", [&](auto& v, auto& p) { identifiers(v, p, band.actions); }},
-             {"human_review", [&](auto& v, auto& p) { flag(v, p, band.human_review); }},
-             {"auto_merge", [&](auto& v, auto& p) { flag(v, p, band.auto_merge); }}});
-    if (band.human_review && band.auto_merge) {
+             {"actions", [&](auto& v, auto& p) { identifiers(v, p, band.actions.emplace()); }},
+             {"human_review", [&](auto& v, auto& p) { optional_flag(v, p, band.human_review); }},
+             {"auto_merge", [&](auto& v, auto& p) { optional_flag(v, p, band.auto_merge); }}});
+    if (band.human_review.value_or(false) && band.auto_merge.value_or(false)) {
       problem(node, path + ": human_review and auto_merge cannot both be true; a person decides, or nobody does");
     }
   }
@@ -596,6 +605,8 @@ class Reader {
   PolicyLayer& layer_;
 };
 
+constexpr const char* kShape = "`key: value` lines, lists as [a, b], mappings as { key: value }";
+
 /// yaml-cpp ends its input silently at the byte 0x04: whatever a file forbids after it would be lost.
 std::optional<PolicyProblem> find_control_character(std::string_view text) {
   PolicyProblem at{1, 1, {}};
@@ -623,10 +634,13 @@ ParsedPolicy parse_policy(std::string_view text, const std::string& file, engine
   }
   try {
     const auto documents = YAML::LoadAll(std::string(text));
-    if (documents.size() > 1) out.problems.push_back({1, 1, "holds more than one YAML document; keep one"});
+    if (documents.size() > 1)
+      out.problems.push_back(
+          {documents[1].Mark().line + 1, documents[1].Mark().column + 1, "a second YAML document begins; keep one"});
     if (documents.size() == 1) Reader(out).document(documents.front());
   } catch (const YAML::Exception& error) {
-    out.problems.push_back({std::max(error.mark.line, 0) + 1, std::max(error.mark.column, 0) + 1, error.msg});
+    out.problems.push_back({std::max(error.mark.line, 0) + 1, std::max(error.mark.column, 0) + 1,
+                            "not YAML: " + engine::one_line(error.msg, kMaxMessage) + "; allowed here: " + kShape});
   }
   std::stable_sort(out.problems.begin(), out.problems.end(), [](const auto& a, const auto& b) {
     return std::pair{a.line, a.column} < std::pair{b.line, b.column};

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -13,7 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "engine/action_signals.h"
 #include "engine/evaluate.h"
+#include "server/store/config.h"
+#include "server/store/grant_store.h"
 #include "tests/bench/bare_bwrap.h"
 #include "tests/bench/child.h"
 #include "tests/bench/inputs.h"
@@ -75,6 +79,77 @@ std::function<double()> classifying() {
     const engine::Evaluation verdict = engine::evaluate(action, context, policy);
     const double took = now_ns() - began;
     must(!verdict.commands.empty(), "the command was not read");
+    return took;
+  };
+}
+
+/// A thousand grants of all kinds, as a busy year may leave them; one of them is the one looked for.
+void fill_store(const std::string& file) {
+  std::ofstream out(file);
+  out << R"({"version":1,"grants":[)"
+      << "\n";
+  for (int i = 0; i < 1000; ++i) {
+    const std::string n = std::to_string(i);
+    const std::string what = i % 10 < 7   ? R"("tool":"shell","match":"tool)" + n + " run\""
+                             : i % 10 < 9 ? R"("tool":"network","match":"host)" + n + R"(.example.org:443")"
+                                          : R"("tool":"mcp","match":"server)" + n + R"(/query")";
+    out << R"({"id":"g)" << n << R"(","effect":")" << (i % 3 == 0 ? "deny" : "allow") << "\"," << what
+        << R"(,"scope":"user","autonomy":"medium","createdAt":)" << n << "},\n";
+  }
+  out << R"({"id":"wanted","effect":"allow","tool":"shell","match":"npm install","scope":"user","autonomy":"medium",)"
+      << R"("createdAt":2000}]})";
+}
+
+/// What a judgement asks the store: is the file the one I read, and which grants could speak of this.
+std::function<double()> looking_up_grants(const Setting& setting) {
+  const std::string file = setting.scratch + "/grants.json";
+  fill_store(file);
+  std::filesystem::permissions(file, std::filesystem::perms(0600));
+  auto store = std::make_shared<server::GrantStore>(file);
+  const engine::Action action = engine::ShellAction{"cd app && npm install left-pad", ""};
+  const engine::ActionJudgement judged = engine::judge_action(action, {});
+  must(store->index().all().size() == 1001 && store->notes().empty(), "the store was not read");
+  return [store, action, judged] {
+    constexpr int kTimes = 200;
+    const double began = now_ns();
+    std::size_t found = 0;
+    for (int i = 0; i < kTimes; ++i) found += store->uncertain() ? 0 : store->index().about(action, judged).size();
+    const double took = now_ns() - began;
+    must(found == kTimes, "not the one grant was found");
+    return took / kTimes;
+  };
+}
+
+constexpr const char* kPolicyText = R"(version: 1
+autonomy: medium
+risk_bands:
+  low:    { max_score: 30, actions: [unit_tests, lint, semgrep], human_review: false, auto_merge: true }
+  medium: { min_score: 31, max_score: 70, actions: [unit_tests, codeql], human_review: false, auto_merge: true }
+  high:   { min_score: 71, actions: [unit_tests, codeql], human_review: true, auto_merge: false }
+checks: { unit_tests: { run: "npm test", timeout: 5m, required: true } }
+rules:
+  - { id: docs-host, effect: allow, network: "docs.example.org:443" }
+  - { id: no-apply, effect: deny, command: [terraform, apply], match: [terraform apply -auto-approve], not_match: [terraform plan] }
+sandbox: { limits: { wall: 10m, memory: 4G }, env_allow: [LANG, TERM], mask: ["secrets/**"] }
+)";
+
+/// All layers from their files, the ratchet's included.
+std::function<double()> loading_policy(const Setting& setting) {
+  const std::string base = setting.scratch + "/policy";
+  for (const char* folder : {"/config", "/work/.escrow"}) std::filesystem::create_directories(base + folder);
+  std::ofstream(base + "/config/policy.yaml") << kPolicyText;
+  std::filesystem::permissions(base + "/config/policy.yaml", std::filesystem::perms(0600));
+  std::ofstream(base + "/work/.escrow/policy.yaml")
+      << "rules:\n  - { id: no-push, effect: deny, command: [git, push] }\n";
+  server::Places places;
+  places.config_dir = base + "/config";
+  places.state_dir = base + "/state";
+  places.system_policy = base + "/none.yaml";
+  return [places, root = base + "/work"] {
+    const double began = now_ns();
+    const auto policy = server::load_policy(places, {root});
+    const double took = now_ns() - began;
+    must(policy.has_value() && policy->rules.size() == 3, "the policy was not read");
     return took;
   };
 }
@@ -157,6 +232,14 @@ std::vector<Task> make_tasks(const Setting& setting) {
         return time_program({setting.escrow, "score"}, diff);
       },
       1, 1);
+  tasks.push_back(prepare(
+      "grants", [&] { return looking_up_grants(setting); }, 5));
+  tasks.push_back(prepare(
+      "policy", [&] { return loading_policy(setting); }, 5));
+  tasks.push_back(prepare(
+      "grants", [&] { return looking_up_grants(setting); }, 5));
+  tasks.push_back(prepare(
+      "policy", [&] { return loading_policy(setting); }, 5));
   add(
       "classify process",
       [=] {
@@ -256,6 +339,8 @@ constexpr Line kLines[] = {
     {"score, 10,000-line diff, whole process", "score process", "<= 15 ms", "spawn", "posix_spawn"},
     {"classify one command, in-process", "classify", "<= 60 us"},
     {"classify one command, whole process", "classify process", "<= 6 ms", "spawn", "posix_spawn"},
+    {"grant look-up among 1,000", "grants", "<= 5 us"},
+    {"policy load, user and workspace file", "policy", "<= 5 ms"},
     {"plain posix_spawn of /bin/true", "spawn", ""},
     {"initialize -> result, server start included", "start", "<= 30 ms"},
     {"keystroke -> diagnostics, 10,000-line patch", "type", "p50 <= 5 ms, p99 <= 15 ms"},

@@ -95,7 +95,8 @@ TEST_CASE("a workspace only tightens: every loosening value is dropped and named
 TEST_CASE("a workspace's tightening values hold") {
   PolicyLayer strict = layer(LayerKind::workspace);
   strict.autonomy = Autonomy::low;
-  strict.risk_bands["low"] = {std::nullopt, 10, {"unit_tests", "lint", "semgrep", "codeql"}, true, false};
+  strict.risk_bands["low"] = {std::nullopt, 10, std::vector<std::string>{"unit_tests", "lint", "semgrep", "codeql"},
+                              true, false};
   strict.checks["e2e"] = {"npm run e2e", 60'000, true};
   strict.rules.push_back({"no-push", RuleEffect::deny, {"git", "push"}, "", "", "", {}, {}, {}});
   strict.limits["wall"] = "5m";

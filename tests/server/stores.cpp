@@ -116,7 +116,7 @@ TEST_CASE("the audit chain holds, and any change to it shows") {
   }
   SECTION("a removed line") {
     dir.write("audit.jsonl", lines[0] + lines[1] + lines[3] + lines[4]);
-    CHECK(log.verify().problem.substr(0, 7) == "line 3:");
+    CHECK(log.verify().problem.starts_with(log.file() + ":3: "));
   }
   SECTION("two lines swapped") {
     dir.write("audit.jsonl", lines[0] + lines[2] + lines[1] + lines[3] + lines[4]);
@@ -139,11 +139,81 @@ TEST_CASE("a torn audit line is closed, noted, and the chain goes on") {
   AuditLog log(dir / "audit.jsonl");
   REQUIRE((log.append("one", {})).has_value());
   dir.write("audit.jsonl", dir.read("audit.jsonl") + R"({"seq":2,"time":1,"eve)");
-  CHECK_FALSE(log.verify().ok);
+  CHECK(log.verify().ok);
+  CHECK(log.verify().note.starts_with(log.file() + ":2: cut off"));
   REQUIRE((log.append("two", {})).has_value());
   CHECK(log.verify().ok);
+  CHECK(log.verify().note.empty());
   CHECK(log.tail(10).size() == 3);
   CHECK(log.tail(10)[1].at("event") == "torn");
+}
+
+TEST_CASE("a full audit log is set aside, and the chain goes on in its successor") {
+  TempDir dir;
+  AuditLog log(dir / "audit.jsonl", 600);
+  for (int i = 0; i < 20; ++i) REQUIRE((log.append("event", {{"n", i}})).has_value());
+  REQUIRE(log.files().size() > 3);
+  CHECK(log.files().front() == dir / "audit-000001.jsonl");
+  CHECK(log.verify().ok);
+  CHECK(log.verify().entries == 20);
+  const auto newest = log.tail(7);
+  REQUIRE(newest.size() == 7);
+  CHECK(newest.front().at("n") == 13);
+  CHECK(newest.back().at("seq") == 20);
+  const auto half = log.tail(100, {.kind = "event"});
+  CHECK(half.size() == 20);
+  SECTION("a torn last line is closed before the file is set aside") {
+    dir.write("audit.jsonl", dir.read("audit.jsonl") + std::string(700, 'x'));
+    REQUIRE((log.append("after", {})).has_value());
+    CHECK(log.verify().problem.empty());
+    CHECK(log.tail(2).front().at("event") == "torn");
+  }
+  SECTION("a file that was taken away is missed") {
+    std::filesystem::remove(log.files().at(1));
+    CHECK_FALSE(log.verify().ok);
+  }
+  SECTION("the first file taken away is missed") {
+    std::filesystem::remove(log.files().front());
+    CHECK(log.verify().problem.find("what stood before it is missing") != std::string::npos);
+  }
+}
+
+TEST_CASE("a follower reads on through a rotation, and waits for the end of a line") {
+  TempDir dir;
+  AuditLog log(dir / "audit.jsonl", 600);
+  REQUIRE((log.append("old", {})).has_value());
+  AuditFollower follower(log.file());
+  CHECK(follower.read_new().empty());
+  REQUIRE((log.append("event", {{"n", 0}})).has_value());
+  CHECK(follower.read_new().size() == 1);
+  std::size_t seen = 1;
+  for (int i = 1; i < 20; ++i) {
+    REQUIRE((log.append("event", {{"n", i}})).has_value());
+    for (const auto& entry : follower.read_new()) CHECK(entry.at("n") == static_cast<int>(seen++));
+  }
+  CHECK(log.files().size() > 3);
+  CHECK(seen == 20);
+}
+
+TEST_CASE("an audit filter takes what names the agent, the kind, the file, the review and the time") {
+  const boost::json::object entry{{"seq", 1},
+                                  {"time", 1000},
+                                  {"event", "grant.revoke"},
+                                  {"agent", "coder"},
+                                  {"reviewId", "r-1"},
+                                  {"agentId", "a-1"},
+                                  {"files", boost::json::array{"src/deep/a.txt"}}};
+  CHECK(AuditFilter{}.wants(entry));
+  CHECK(AuditFilter{.agent = "coder"}.wants(entry));
+  CHECK(AuditFilter{.agent = "a-1"}.wants(entry));
+  CHECK(AuditFilter{.kind = "grant"}.wants(entry));
+  CHECK(AuditFilter{.file = "deep/a.txt"}.wants(entry));
+  CHECK(AuditFilter{.review = "r-1"}.wants(entry));
+  CHECK(AuditFilter{.since_ms = 1000, .until_ms = 1001}.wants(entry));
+  CHECK_FALSE(AuditFilter{.until_ms = 1000}.wants(entry));
+  CHECK_FALSE(AuditFilter{.kind = "gran"}.wants(entry));
+  CHECK_FALSE(AuditFilter{.file = ".txt"}.wants(entry));
+  CHECK_FALSE(AuditFilter{.agent = "other"}.wants(entry));
 }
 
 TEST_CASE("a review survives its process, contents and marks included") {
