@@ -223,9 +223,9 @@ void Broker::wait_for_person(ToolCallRequest request, const Asker& asker, const 
   PendingCall::Waiting entry{.request = std::move(request), .replies = {}, .timer = std::move(timer)};
   if (holds_line) entry.replies.push_back(reply);
   call.waiting.push_back(std::move(entry));
+  changed();  // before the answer, so that who asks for code actions on hearing it finds them
   if (!holds_line) reply(pending_answer(call));
   if (call.waiting.size() == 1 && events_.on_pending) events_.on_pending(call.review);
-  changed();
 }
 
 Broker::PendingCall& Broker::question_for(const ToolCallRequest& request, const Asker& asker,

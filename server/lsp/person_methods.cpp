@@ -200,12 +200,12 @@ void PersonMethods::grants_list(const protocol::NoParams&, Reply reply) {
 
 void PersonMethods::grants_add(const protocol::GrantsAddParams& params, Reply reply) {
   engine::Grant grant = grant_from(params.grant);
-  grant.by = "person, editor";
   if (grant.effect == engine::GrantEffect::allow) {
     const auto spent =
         session_.broker->nonces().spend(params.nonce.value_or(""), grant_subject(grant), 0, "grant", now_ms());
     if (!spent) return reply.error(to_wire(spent.error()));
   }
+  grant.by = "person, editor";
   const auto added = session_.broker->grant(grant);
   if (!added) return reply.error(to_wire(added.error()));
   reply(to_wire(*added));

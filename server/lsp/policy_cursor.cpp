@@ -67,6 +67,7 @@ class CursorReader {
       while (at < end && text_[at] == ' ') ++at, ++indent;
     }
     close_down_to(indent, false);
+    if (at < end && (text_[at] == '{' || text_[at] == '[')) return read_flow(at, stop);
     const std::size_t colon = key_end(at, end);
     if (colon == std::string_view::npos || colon >= stop) return;  // a key that is being typed
     open_.push_back({Open::Kind::block_key, indent, unquoted(text_.substr(at, colon - at)), colon});
@@ -75,7 +76,6 @@ class CursorReader {
 
   /// The `:` that ends a plain or quoted key, or npos.
   std::size_t key_end(std::size_t at, std::size_t end) const {
-    if (at < end && (text_[at] == '{' || text_[at] == '[')) return std::string_view::npos;
     for (std::size_t i = at; i < end; ++i) {
       if (text_[i] == '#') return std::string_view::npos;
       if (text_[i] == ':' && (i + 1 == text_.size() || text_[i + 1] == ' ' || text_[i + 1] == '\n')) return i;
