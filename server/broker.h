@@ -192,6 +192,8 @@ class Broker {
   Result<std::string> read_output(const std::string& exec_id, sandbox::Stream stream, std::uint64_t offset,
                                   std::size_t max) const;
   Result<void> write_execution(const std::string& exec_id, std::string_view bytes, bool close);
+  /// The terminal it runs on has another size now; nothing without one.
+  void resize_execution(const std::string& exec_id, sandbox::PtySize size);
   Result<void> kill_execution(const std::string& exec_id);
   /// An agent applies its own approved review.
   void apply_by_agent(const Credential& agent, const std::string& review_id, int revision, bool save,

@@ -500,6 +500,11 @@ Result<void> Broker::write_execution(const std::string& exec_id, std::string_vie
   return {};
 }
 
+void Broker::resize_execution(const std::string& exec_id, sandbox::PtySize size) {
+  const auto found = executions_.find(exec_id);
+  if (found != executions_.end() && !found->second->finished) found->second->running->resize(size);
+}
+
 Result<void> Broker::kill_execution(const std::string& exec_id) {
   const auto found = executions_.find(exec_id);
   if (found == executions_.end() || found->second->finished) {

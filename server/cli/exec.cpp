@@ -55,6 +55,7 @@ class ExecRun {
   Result<Consent> consent_for(const engine::Evaluation& judged, const engine::Action& action);
   int start(ExecuteRequest request);
   void watch_signals();
+  void watch_size();
   void read_keys();
   void show(sandbox::Stream stream, std::string_view bytes);
   int report(const FinishedExecution& finished);
@@ -68,7 +69,7 @@ class ExecRun {
   std::string exec_id_;
   std::optional<FinishedExecution> finished_;
   std::unique_ptr<RawTerminal> raw_;
-  std::unique_ptr<asio::signal_set> signals_;
+  std::unique_ptr<asio::signal_set> signals_, window_;
   std::unique_ptr<asio::posix::stream_descriptor> keyboard_;
   std::array<char, 4096> keys_{};
   std::optional<std::size_t> left_to_show_;  ///< of --limit output; the terminal is not limited by itself
@@ -203,6 +204,15 @@ void ExecRun::watch_signals() {
   });
 }
 
+/// The command's terminal follows ours.
+void ExecRun::watch_size() {
+  window_->async_wait([this](boost::system::error_code error, int) {
+    if (error) return;
+    if (const auto size = terminal_size()) session_->broker().resize_execution(exec_id_, *size);
+    watch_size();
+  });
+}
+
 void ExecRun::read_keys() {
   keyboard_->async_read_some(asio::buffer(keys_), [this](boost::system::error_code error, std::size_t got) {
     if (error) return;
@@ -221,9 +231,12 @@ int ExecRun::start(ExecuteRequest request) {
     raw_ = std::make_unique<RawTerminal>();
     keyboard_ = std::make_unique<asio::posix::stream_descriptor>(session_->loop(), ::dup(STDIN_FILENO));
     read_keys();
+    window_ = std::make_unique<asio::signal_set>(session_->loop(), SIGWINCH);
+    watch_size();
   }
   while (!finished_ && session_->loop().run_one() > 0) {
   }
+  window_.reset();
   keyboard_.reset();
   raw_.reset();
   signals_.reset();
