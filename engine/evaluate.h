@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,9 +57,17 @@ struct Evaluation {
 /// Deny beats allow; policy may tighten anything and loosen up to high, never critical; a grant never lifts critical.
 Evaluation evaluate(const Action& action, const ActionContext& context, const Policy& policy);
 
+/// How the work on a large change is shared, if the caller has threads to spare; what is found is the same.
+struct Sharing {
+  std::size_t width = 1;  ///< how many may work side by side
+  /// Calls `work(0) … work(count - 1)`, each once, in any order or side by side, and returns when all have ended.
+  std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)> run = {};
+};
+
 /// What may be known about a change besides its text.
 struct PatchContext {
   std::optional<double> confidence;  ///< the agent's own, 0..1
+  Sharing sharing = {};
 };
 
 /// The judgement of a change.

@@ -14,10 +14,10 @@
 namespace escrow::engine {
 namespace {
 
-std::vector<Signal> find_signals(const Patch& patch, const OwnRules& own_rules) {
+std::vector<Signal> find_signals(const Patch& patch, const OwnRules& own_rules, const Sharing& sharing) {
   const ChangeView change = view_change(patch);
   Findings findings;
-  find_in_files(change, findings);
+  find_in_files(change, sharing, findings);
   find_own_rules(change, own_rules, findings);
   find_weakened_tests(change, findings);
   find_chains(change, findings);
@@ -88,7 +88,7 @@ void close_on_parse_error(const ParsedPatch& change, PatchEvaluation& out) {
 
 PatchEvaluation evaluate(const ParsedPatch& change, const PatchContext& context, const Policy& policy) {
   PatchEvaluation out;
-  out.risk.signals = find_signals(change.patch, policy.own_rules);
+  out.risk.signals = find_signals(change.patch, policy.own_rules, context.sharing);
   add_confidence(change.patch, context, out.risk.signals);
   out.risk.categories = distinct_rules(out.risk.signals);
   out.risk.level = highest_severity(out.risk.signals);

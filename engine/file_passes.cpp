@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "engine/rules.h"
@@ -19,12 +17,11 @@ constexpr std::array<Pass, 13> kPasses{
     find_dependency_risks, find_lockfile_risks,  find_multi_line_malice,  find_infra_risks,    find_hidden_unicode,
     find_agent_config,     find_autorun_files,   find_file_risks};
 
-/// Below this a thread costs about what it saves.
-constexpr std::size_t kLinesForThreads = 1500;
-constexpr std::size_t kMostThreads = 4;
+/// Below this, sharing costs about what it saves.
+constexpr std::size_t kLinesWorthSharing = 1500;
 
-/// Most of a cold run compiles expressions, each once for all threads. Taking the passes from the other end keeps a
-/// second thread from waiting for each expression that the first one has just begun with.
+/// Most of a cold run compiles expressions, each once for all who work. Taking the passes from the other end keeps the
+/// second from waiting for each expression that the first has just begun with.
 enum class Order { forwards, backwards };
 
 void judge_file(const FileView& file, Order order, Findings& out) {
@@ -42,12 +39,6 @@ std::size_t count_changed_lines(const ChangeView& change) {
     for (const HunkView& hunk : file.hunks) lines += hunk.lines().size();
   }
   return lines;
-}
-
-std::size_t count_threads(const ChangeView& change) {
-  if (count_changed_lines(change) < kLinesForThreads) return 1;
-  const std::size_t most = std::min<std::size_t>(kMostThreads, change.files.size());
-  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most);
 }
 
 /// Files, taken one by one by whoever is free.
@@ -69,27 +60,14 @@ class SharedFiles {
   std::atomic<std::size_t> next_{0};
 };
 
-/// Ends with its threads.
-struct Helpers {
-  std::vector<std::thread> threads;
-  ~Helpers() {
-    for (std::thread& thread : threads) thread.join();
-  }
-};
-
 }  // namespace
 
-void find_in_files(const ChangeView& change, Findings& findings) {
+void find_in_files(const ChangeView& change, const Sharing& sharing, Findings& findings) {
   SharedFiles files(change);
-  {
-    Helpers helpers;
-    for (std::size_t i = 1; i < count_threads(change); ++i) {
-      try {
-        helpers.threads.emplace_back([&files, i] { files.judge_all(i % 2 == 1 ? Order::backwards : Order::forwards); });
-      } catch (const std::system_error&) {
-        break;  // a limit on processes; this thread does it all
-      }
-    }
+  const std::size_t width = std::min(sharing.width, change.files.size());
+  if (sharing.run && width > 1 && count_changed_lines(change) >= kLinesWorthSharing) {
+    sharing.run(width, [&](std::size_t i) { files.judge_all(i % 2 == 1 ? Order::backwards : Order::forwards); });
+  } else {
     files.judge_all(Order::forwards);
   }
   files.hand_over(findings);

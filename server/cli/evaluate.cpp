@@ -63,7 +63,8 @@ engine::Evaluation judge(const LabelledCommand& label, const Workplace& place) {
 }
 
 engine::PatchEvaluation judge(const LabelledDiff& label, const Workplace& place) {
-  return engine::evaluate(engine::parse_diff(label.diff), engine::PatchContext{label.confidence}, place.policy);
+  return engine::evaluate(engine::parse_diff(label.diff), engine::PatchContext{.confidence = label.confidence},
+                          place.policy);
 }
 
 template <class Case>

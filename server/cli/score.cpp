@@ -13,6 +13,7 @@
 #include "server/cli/options.h"
 #include "server/cli/output.h"
 #include "server/cli/sarif.h"
+#include "server/cli/side_by_side.h"
 #include "server/cli/workplace.h"
 #include "server/json_out.h"
 
@@ -132,7 +133,8 @@ int run_score(const ScoreOptions& options) {
   if (!text) return fail(text.error().message);
   Scored scored;
   scored.change = engine::parse_diff(*text);
-  scored.verdict = engine::evaluate(scored.change, engine::PatchContext{options.confidence}, place->policy);
+  scored.verdict =
+      engine::evaluate(scored.change, engine::PatchContext{options.confidence, side_by_side()}, place->policy);
   if (options.output.as_json()) {
     print_json(scored);
   } else if (options.output.format == "sarif") {

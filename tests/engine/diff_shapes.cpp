@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/diff_rule_table.h"
@@ -857,6 +858,33 @@ TEST_CASE("the order of files and of hunks does not matter") {
   };
   const std::string eval = "+x = eval(expr)\n", load = "+y = pickle.loads(data)\n";
   CHECK(two_hunks(eval, load) == two_hunks(load, eval));
+}
+
+TEST_CASE("a change judged side by side gives what it gives one file after the other") {
+  std::string diff;
+  for (int file = 0; file < 12; ++file) {
+    std::string body = " import os\n+os.system('rm ' + name)\n-    if not user.is_admin: raise Forbidden()\n";
+    for (int line = 0; line < 200; ++line)
+      body += "+value_" + std::to_string(line) + " = " + std::to_string(file) + "\n";
+    diff += make_diff("src/m" + std::to_string(file) + ".py", body + "+x = eval(expr)\n");
+  }
+  const ParsedPatch change = parse_diff(diff);
+  const PatchEvaluation alone = evaluate(change, {}, Policy{});
+  REQUIRE(alone.risk.signals.size() > 30);
+  for (const std::size_t width : {std::size_t{2}, std::size_t{5}, std::size_t{99}}) {
+    std::size_t shared = 0;
+    PatchContext context;
+    context.sharing = {.width = width, .run = [&](std::size_t count, const auto& work) {
+                         shared = count;
+                         std::vector<std::thread> threads;
+                         for (std::size_t i = 0; i < count; ++i) threads.emplace_back([&work, i] { work(i); });
+                         for (std::thread& thread : threads) thread.join();
+                       }};
+    const PatchEvaluation together = evaluate(change, context, Policy{});
+    CHECK(shared == std::min<std::size_t>(width, 12));
+    CHECK(together.risk.signals == alone.risk.signals);
+    CHECK(together.risk.score == alone.risk.score);
+  }
 }
 
 TEST_CASE("what one file collects and another sends is one chain") {
