@@ -1,11 +1,13 @@
 #include "server/store/policy_yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "engine/action.h"
@@ -622,6 +624,37 @@ std::optional<PolicyProblem> find_control_character(std::string_view text) {
   return std::nullopt;
 }
 
+/// Notes where a document begins, and nothing else of it.
+class DocumentStart final : public YAML::EventHandler {
+ public:
+  YAML::Mark mark = {};
+  void OnDocumentStart(const YAML::Mark& at) override { mark = at; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+struct Documents {
+  int count = 0;  ///< none, one, or more than one
+  YAML::Mark second = {};
+};
+
+/// YAML::LoadAll never ends where a document begins with what none may begin with: yaml-cpp finds an empty document
+/// there again and again. Two are as good as many.
+Documents count_documents(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  DocumentStart first, second;
+  if (!parser.HandleNextDocument(first)) return {};
+  if (!parser.HandleNextDocument(second)) return {1, {}};
+  return {2, second.mark};
+}
+
 }  // namespace
 
 ParsedPolicy parse_policy(std::string_view text, const std::string& file, engine::LayerKind kind) {
@@ -633,11 +666,12 @@ ParsedPolicy parse_policy(std::string_view text, const std::string& file, engine
     return out;
   }
   try {
-    const auto documents = YAML::LoadAll(std::string(text));
-    if (documents.size() > 1)
+    const std::string copy(text);
+    const Documents documents = count_documents(copy);
+    if (documents.count > 1)
       out.problems.push_back(
-          {documents[1].Mark().line + 1, documents[1].Mark().column + 1, "a second YAML document begins; keep one"});
-    if (documents.size() == 1) Reader(out).document(documents.front());
+          {documents.second.line + 1, documents.second.column + 1, "a second YAML document begins; keep one"});
+    if (documents.count == 1) Reader(out).document(YAML::Load(copy));
   } catch (const YAML::Exception& error) {
     out.problems.push_back({std::max(error.mark.line, 0) + 1, std::max(error.mark.column, 0) + 1,
                             "not YAML: " + engine::one_line(error.msg, kMaxMessage) + "; allowed here: " + kShape});
