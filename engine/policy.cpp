@@ -167,7 +167,8 @@ class Merger {
   void refuse(const std::string& key, string_view why) { refuse(key, line_of(key), why); }
 
   void refuse(const std::string& key, int line, string_view why) {
-    policy_.notes.push_back(where(key, line) + " is ignored: a workspace may only tighten, and this " + std::string(why));
+    policy_.notes.push_back(where(key, line) + " is ignored: a workspace may only tighten, and this " +
+                            std::string(why));
   }
 
   void merge_mode() {

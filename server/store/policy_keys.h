@@ -33,7 +33,7 @@ enum class KeyShape {
 struct PolicyKey {
   std::string path;  ///< `sandbox.limits.wall`; `checks.*.run` below an author's name; `rules[].id` within a list
   KeyShape shape = KeyShape::text;
-  std::string meaning;                   ///< a sentence or two, for people
+  std::string meaning;                    ///< a sentence or two, for people
   std::vector<std::string> choices = {};  ///< for choice and choices
 };
 
