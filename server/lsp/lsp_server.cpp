@@ -146,7 +146,10 @@ BrokerEvents LspServer::broker_events() {
   events.on_output = [this](const std::string& exec_id, sandbox::Stream stream, std::string_view bytes) {
     agents_.output(exec_id, stream, bytes);
   };
-  events.on_exited = [this](const FinishedExecution& finished) { agents_.exited(finished); };
+  events.on_exited = [this](const FinishedExecution& finished) {
+    agents_.exited(finished);
+    warn_of_slow_sandboxes();
+  };
   events.on_pending = [this](const Review& review) { ask(review); };
   events.on_review_changed = [this](const Review& review) {
     if (session_.wants("review")) {
@@ -363,6 +366,20 @@ void LspServer::withdraw_questions() {
     session_.connection->cancel_call(it->second.call);
     it = questions_.erase(it);
   }
+}
+
+/// Once a session: the machine is busy, or something is wrong with it.
+void LspServer::warn_of_slow_sandboxes() {
+  const sandbox::PoolStatus pool = session_.executor->pool();
+  if (pool.slow == 0 || std::exchange(told_slow_, true)) return;
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(pool.worst).count();
+  session_.connection->notify(
+      "window/logMessage",
+      protocol::LogMessageParams{.type = protocol::MessageType::warning,
+                                 .message = "Escrow: a command waited " + std::to_string(milliseconds) +
+                                            " ms for a sandbox that was ready (the goal is " +
+                                            std::to_string(sandbox::kHandOffGoal.count()) +
+                                            "); escrow/status shows how they do"});
 }
 
 void LspServer::tell_status() {

@@ -64,6 +64,7 @@ class LspServer {
   void tell_policy_fault(const std::string& what_holds);
   void ask(const Review& review);
   void withdraw_questions();
+  void warn_of_slow_sandboxes();
   void tell_status();
 
   /// A window/showMessageRequest that is open.
@@ -81,6 +82,7 @@ class LspServer {
   std::vector<std::string> bound_methods_;
   std::map<std::string, Question> questions_;  ///< by review id
   std::optional<protocol::Status> told_status_;
+  bool told_slow_ = false;
   bool told_trouble_ = false;
   std::string policy_fault_;  ///< why a policy file cannot be read; empty if all can
   std::unique_ptr<PolicyWatch> watch_;
