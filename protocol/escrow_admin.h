@@ -181,7 +181,8 @@ struct PoolState {
   std::int64_t ready = 0, wanted = 0;
   std::int64_t warm = 0, cold = 0;  ///< commands that found one ready, and that did not
   std::int64_t slow = 0;            ///< warm ones that took longer than `goalMs`
-  double typicalMs = 0, worstMs = 0, goalMs = 0;
+  double typicalMs = 0, worstMs = 0;
+  std::int64_t goalMs = 0;
   static void fields(auto& f, auto& self) {
     f.required("ready", self.ready);
     f.required("wanted", self.wanted);

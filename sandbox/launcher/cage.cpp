@@ -126,12 +126,12 @@ Result<void> Cage::start(const LaunchRequest& request, const LaunchFds& fds) {
 }
 
 std::string Cage::last_words() {
+  int status = 0;
+  if (pid_ > 0 && waitpid(pid_, &status, 0) == pid_) pid_ = -1;
   std::array<char, 4096> text{};
   const ssize_t got = pread(words_.get(), text.data(), text.size(), 0);
   std::string words(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   while (!words.empty() && words.back() == '\n') words.pop_back();
-  int status = 0;
-  if (waitpid(pid_, &status, 0) == pid_) pid_ = -1;
   if (!words.empty()) return words;
   if (WIFEXITED(status)) return "bubblewrap ended with status " + std::to_string(WEXITSTATUS(status));
   return std::string("bubblewrap ended by ") + strsignal(WTERMSIG(status));

@@ -78,7 +78,7 @@ void run(Cage& cage, Packet& packet, Purpose purpose) {
   std::vector<int> fds;
   for (const UniqueFd& fd : packet.fds) fds.push_back(fd.get());
   if (Result<void> sent = send_packet(cage.runner(), PacketType::execute, encode(request->execute), fds); !sent)
-    return report({ErrorKind::unavailable, "the sandbox ended before the command: " + sent.error().message});
+    return report({ErrorKind::unavailable, "the sandbox does not start: " + cage.last_words()});
   (void)send_packet(kControl, PacketType::mounted, encode(*mounted));
 }
 

@@ -408,7 +408,7 @@ protocol::PoolState to_wire(const sandbox::PoolStatus& pool) {
           .slow = static_cast<std::int64_t>(pool.slow),
           .typicalMs = milliseconds(pool.typical),
           .worstMs = milliseconds(pool.worst),
-          .goalMs = milliseconds(sandbox::kHandOffGoal)};
+          .goalMs = sandbox::kHandOffGoal.count()};
 }
 
 protocol::ExecuteExitedParams to_wire(const Session& session, const FinishedExecution& finished) {

@@ -258,7 +258,9 @@ TEST_CASE("attack: a review whose stored content was exchanged is not believed")
   for (const auto& blob : std::filesystem::directory_iterator(dir / "reviews/blobs")) {
     std::ofstream(blob.path()) << "something else\n";
   }
-  CHECK_FALSE((store.get("r-1")).has_value());
+  // Whoever reviewed it still has what was reviewed; whoever reads it from the disk has nothing.
+  CHECK(store.get("r-1").value().files[0].after.content == "reviewed\n");
+  CHECK_FALSE((ReviewStore(dir / "reviews").get("r-1")).has_value());
 }
 
 TEST_CASE("attack: a review id is never a path") {
