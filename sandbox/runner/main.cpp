@@ -170,6 +170,7 @@ int run_one() {
   }
   DiskWatch disk(request->landlock_write.empty() ? std::string() : request->landlock_write.front(),
                  request->limits.stage_bytes);
+  begin_watching();
   Result<Guest> guest = begin(*request, fds);
   if (!guest) {
     report(fds[3].get(), guest.error());

@@ -24,7 +24,7 @@
 // Private pages are what each process's statm says. Shared ones no process's count shows rightly: a mapping shared by
 // twenty processes is twenty times resident; a memory file that is written and never mapped, or a System V segment that
 // nobody has attached, is not resident at all. So there are two bounds, and the smaller one counts: how much the whole
-// machine's shared memory grew since this sandbox was started, which is one cheap call and includes what others did
+// machine's shared memory grew since the command was started, which is one cheap call and includes what others did
 // meanwhile; and, only if that would be over the limit, the sum of what the processes map (each its part), hold open as
 // memory files, and left behind as segments, which may count the same page twice.
 
@@ -41,8 +41,7 @@ std::uint64_t machine_shared_bytes() {
   return sysinfo(&info) == 0 ? std::uint64_t{info.sharedram} * info.mem_unit : 0;
 }
 
-/// Before any command: this program waits for one.
-const std::uint64_t kSharedAtStart = machine_shared_bytes();
+std::uint64_t shared_at_start = 0;
 
 template <class Action>
 void for_each_process(Action action) {
@@ -148,13 +147,17 @@ std::uint64_t shared_bytes(std::uint64_t growth) {
 
 }  // namespace
 
+void begin_watching() {
+  shared_at_start = machine_shared_bytes();
+}
+
 std::string exceeded_limit(const GuestLimits& limits) {
   const Usage usage = usage_of_tree();
   // One thread is the runner's own.
   if (limits.pids != 0 && usage.threads > limits.pids + 1) return "pids";
   if (limits.tree_rss_bytes == 0) return {};
   if (usage.private_bytes > limits.tree_rss_bytes) return "memory";
-  const std::uint64_t now = machine_shared_bytes(), growth = now > kSharedAtStart ? now - kSharedAtStart : 0;
+  const std::uint64_t now = machine_shared_bytes(), growth = now > shared_at_start ? now - shared_at_start : 0;
   if (usage.private_bytes + growth <= limits.tree_rss_bytes) return {};
   return usage.private_bytes + shared_bytes(growth) > limits.tree_rss_bytes ? "memory" : "";
 }
