@@ -193,7 +193,7 @@ class Evaluator {
   void decide_by_damage() {
     const Decision& decision = out_.decision;
     const bool by_person = !decision.grant_id.empty();
-    if (!context_.grants_uncertain || by_person || judged_.risk.level == Level::none) return;
+    if (!context_.grants_uncertain || by_person) return;
     if (decision.verdict != Verdict::allow) return;
     trace("grants: the store is damaged, so a remembered deny may be missing: asks");
     set(Verdict::prompt, "grants.damaged", "the store of remembered decisions is damaged, and a deny may be missing");

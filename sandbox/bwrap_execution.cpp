@@ -97,6 +97,7 @@ class State : public std::enable_shared_from_this<State> {
   void hear_launcher(Packet packet);
   void wait_for_report();
   void hear_runner(Packet packet);
+  void hear_last_report();
   void on_started(Packet packet);
 
   void attach(StreamEnd& end, int fd);
@@ -269,6 +270,8 @@ void State::wait_for_control() {
       return;
     }
     self->launcher_gone_ = true;
+    self->hear_last_report();
+    if (self->phase_ == Phase::done) return;
     if (self->exited_) return self->finish_if_over();
     self->fail({ErrorKind::unavailable, "the sandbox's launcher ended unexpectedly"});
   });
@@ -287,7 +290,8 @@ void State::hear_launcher(Packet packet) {
     case PacketType::failed:
       return fail(error_in(packet));
     case PacketType::gone:
-      if (exited_) return;
+      hear_last_report();
+      if (exited_ || phase_ == Phase::done) return;
       if (phase_ == Phase::setting_up)
         return fail({ErrorKind::unavailable, "the sandbox does not start: " + error_in(packet).message});
       // Killed under us, by the kernel or by somebody of this user.
@@ -308,6 +312,15 @@ void State::wait_for_report() {
     self->hear_runner(std::move(**packet));
     if (self->phase_ != Phase::done && !self->exited_) self->wait_for_report();
   });
+}
+
+/// Two channels: what the runner said before it ended may still wait in its own.
+void State::hear_last_report() {
+  while (phase_ != Phase::done && !exited_ && reports_.is_open()) {
+    Result<std::optional<Packet>> packet = receive_packet(reports_.native_handle(), MSG_DONTWAIT);
+    if (!packet || !*packet) return;
+    hear_runner(std::move(**packet));
+  }
 }
 
 void State::hear_runner(Packet packet) {
@@ -465,6 +478,7 @@ struct WhatToRead {
   UniqueFd session;  ///< none: the command had a stage of its own
   std::string workspace, writable;
   std::vector<timespec> starts;
+  std::set<std::string> moved_texts;
   std::function<ArtefactTest(const std::string& workspace)> artefacts;
 };
 
@@ -488,6 +502,8 @@ TreeChanges changes_of(const WhatToRead& what) {
                           .mask = mask.get(),
                           .upper = upper.get(),
                           .starts = what.starts,
+                          .kept = static_cast<bool>(what.session),
+                          .moved_texts = what.moved_texts,
                           .is_artefact = what.artefacts ? what.artefacts(what.workspace) : nullptr};
   return copied ? read_copy_changes(layers) : read_overlay_changes(layers);
 }
@@ -500,6 +516,7 @@ void State::read_changes() {
                   .workspace = profile_.workspace,
                   .writable = writable_.value_or(""),
                   .starts = starts_,
+                  .moved_texts = lease_ ? lease_->moved_texts : std::set<std::string>(),
                   .artefacts = options_.artefacts};
   asio::post(*readers, [self = shared_from_this(), what = std::move(what), work = asio::make_work_guard(loop_)] {
     auto changes = std::make_shared<TreeChanges>(changes_of(what));

@@ -3,6 +3,7 @@
 #include <ctime>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "sandbox/cage_pool.h"
@@ -31,10 +32,11 @@ MaskRequest masks_of(const Profile& profile);
 
 /// The stage of a session while one command has it: no two mounts may share an upper layer.
 struct StageLease {
-  UniqueFd lock;                    ///< held by the launcher too, which may outlive us
-  UniqueFd directory;               ///< `<state>/sessions/<id>`
-  std::vector<timespec> starts;     ///< of the commands that wrote it so far
-  std::function<void()> give_back;  ///< called when the command's launcher has ended, hence its mounts are gone
+  UniqueFd lock;                      ///< held by the launcher too, which may outlive us
+  UniqueFd directory;                 ///< `<state>/sessions/<id>`
+  std::vector<timespec> starts;       ///< of the commands that wrote it so far
+  std::set<std::string> moved_texts;  ///< see TreeLayers
+  std::function<void()> give_back;    ///< called when the command's launcher has ended, hence its mounts are gone
 };
 
 /// Runs one command in a cage. `lease` is null for a stage of its own.

@@ -97,7 +97,7 @@ class BwrapExecutor : public Executor {
   Result<std::unique_ptr<RunningExecution>> run(Command command, Profile profile, ExecutionEvents events) {
     std::unique_ptr<StageLease> lease;
     if (!profile.session.empty()) {
-      Result<std::unique_ptr<StageLease>> leased = sessions_->lease(profile.session);
+      Result<std::unique_ptr<StageLease>> leased = sessions_->lease(profile.session, profile.unsaved);
       if (!leased) return leased.error();
       lease = std::move(*leased);
     }

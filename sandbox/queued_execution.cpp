@@ -31,7 +31,8 @@ void QueuedExecution::kill() {
   Execution killed;
   killed.signal = SIGKILL;
   killed.reason = ExitReason::killed;
-  killed.enforcement = {.backend = "bubblewrap", .level = "sandbox", .layers = {}, .writable = "none", .memory = "none"};
+  killed.enforcement = {
+      .backend = "bubblewrap", .level = "sandbox", .layers = {}, .writable = "none", .memory = "none"};
   finish(std::move(killed));
 }
 

@@ -190,12 +190,12 @@ Result<SessionStage> open_session_stage(const std::string& state_dir, const std:
   if (!sessions) return sessions.error();
   SessionStage stage;
   // The sandbox of the command before may need a moment to go.
-  for (int attempt = 0; attempt < 50 && !stage.lock; ++attempt) {
+  for (int attempt = 0; attempt < 500 && !stage.lock; ++attempt) {
     if (attempt > 0) usleep(20'000);
     stage.lock = take_session_lock(sessions->get(), id);
   }
   if (!stage.lock)
-    return Error{ErrorKind::unavailable, "session " + id + ": another command of it is running; try again after it"};
+    return Error{ErrorKind::unavailable, "another command of this session is running: try again after it"};
   if (mkdirat(sessions->get(), id.c_str(), 0700) != 0 && errno != EEXIST) return io_error("making the stage of " + id);
   stage.directory = open_below(sessions->get(), id);
   if (!stage.directory) return io_error("opening the stage of " + id);

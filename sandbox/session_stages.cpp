@@ -17,7 +17,8 @@ bool SessionStages::is_free(const std::string& id) const {
   return found == sessions_.end() || (!found->second.busy && found->second.waiting.empty());
 }
 
-Result<std::unique_ptr<StageLease>> SessionStages::lease(const std::string& id) {
+Result<std::unique_ptr<StageLease>> SessionStages::lease(const std::string& id,
+                                                         const std::map<std::string, std::string>& unsaved) {
   auto found = sessions_.find(id);
   if (found == sessions_.end()) {
     Result<SessionStage> stage = open_session_stage(state_dir_, id);
@@ -31,6 +32,13 @@ Result<std::unique_ptr<StageLease>> SessionStages::lease(const std::string& id) 
   lease->directory.reset(fcntl(session.stage.directory.get(), F_DUPFD_CLOEXEC, 0));
   lease->lock.reset(fcntl(session.stage.lock.get(), F_DUPFD_CLOEXEC, 0));
   lease->starts = session.starts;
+  for (const auto& [path, text] : unsaved) {
+    const auto before = session.unsaved.find(path);
+    if (!session.starts.empty() && (before == session.unsaved.end() || before->second != text))
+      session.moved_texts.insert(path);
+  }
+  session.unsaved = unsaved;
+  lease->moved_texts = session.moved_texts;
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   session.starts.push_back(now);
@@ -53,6 +61,7 @@ void SessionStages::settle(const std::string& id, std::vector<SettledPath> paths
     return;
   }
   Session& session = found->second;
+  for (const SettledPath& path : paths) session.moved_texts.erase(path.path);
   if (!session.busy) return take_out_of_stage(session.stage.directory.get(), paths);
   session.settled.insert(session.settled.end(), std::make_move_iterator(paths.begin()),
                          std::make_move_iterator(paths.end()));

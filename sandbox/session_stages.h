@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ class SessionStages : public std::enable_shared_from_this<SessionStages> {
 
   bool is_free(const std::string& id) const;
   /// Only while it is free. The stage is the caller's until it gives the lease back.
-  Result<std::unique_ptr<StageLease>> lease(const std::string& id);
+  /// `unsaved`: the text of open documents as this command will see them.
+  Result<std::unique_ptr<StageLease>> lease(const std::string& id, const std::map<std::string, std::string>& unsaved);
   /// Called once, when the session is free. In order of arrival.
   void wait(const std::string& id, std::function<void()> turn);
   /// Whose turn it was does not take it.
@@ -39,6 +41,8 @@ class SessionStages : public std::enable_shared_from_this<SessionStages> {
   struct Session {
     SessionStage stage;
     std::vector<timespec> starts;
+    std::map<std::string, std::string> unsaved;  ///< as the last command saw them
+    std::set<std::string> moved_texts;           ///< of those, what was another text for an earlier one
     bool busy = false, over = false;
     std::vector<SettledPath> settled;
     std::vector<std::function<void()>> waiting;

@@ -174,7 +174,9 @@ std::optional<timespec> birth_of(int directory, const std::string& name) {
 
 class Reader {
  public:
-  Reader(const TreeLayers& layers, const ChangeCaps& caps, Kind kind) : layers_(layers), caps_(caps), kind_(kind) {}
+  Reader(const TreeLayers& layers, const ChangeCaps& caps, Kind kind) : layers_(layers), caps_(caps), kind_(kind) {
+    if (!layers.starts.empty()) start_ = layers.starts.front();
+  }
 
   TreeChanges run() {
     const BeforeDirectory root{UniqueFd(layers_.mask < 0 ? -1 : dup(layers_.mask)), UniqueFd(dup(layers_.lower))};
@@ -193,11 +195,13 @@ class Reader {
     if (depth > caps_.depth) result_.complete = false;
     if (!result_.complete) return;
     std::set<std::string> seen;
+    const timespec own_start = start_;
     for (const DirectoryEntry& item : list_directory(upper)) {
       entry(upper, before, prefix, item.name, depth);
       if (replaced) seen.insert(item.name);
     }
     if (!replaced) return;
+    start_ = own_start;
     for (const std::string& name : names_in(before))
       if (!seen.contains(name)) deleted(before, name, prefix + name, depth);
   }
@@ -228,8 +232,10 @@ class Reader {
   void note_start(int upper, const std::string& name) {
     if (layers_.starts.empty()) return;
     start_ = layers_.starts.front();
-    if (layers_.starts.size() == 1) return;
+    if (!layers_.kept) return;
     const std::optional<timespec> born = birth_of(upper, name);
+    // Where nobody says when it was written, it may have been at any time.
+    if (!born || is_later(start_, *born)) start_ = born.value_or(timespec{});
     if (!born) return;
     for (const timespec& start : layers_.starts)
       if (!is_later(start, *born)) start_ = start;
@@ -327,6 +333,7 @@ class Reader {
     if (was.kind == EntryKind::absent) return {};
     if (was.kind == EntryKind::other) return kNoteSpecial;
     if (unreadable_ && was.kind == EntryKind::file) return kNoteUnread;
+    if (was.unsaved && layers_.moved_texts.contains(path) && is_later(layers_.starts.back(), start_)) return kNoteStale;
     if (!was.unsaved && was.kind != EntryKind::directory && is_later(was.info.st_ctim, start_)) return kNoteStale;
     if (was.kind == EntryKind::file && static_cast<std::uint64_t>(was.info.st_size) > caps_.file_bytes)
       return kNoteLarge;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <ctime>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ struct TreeLayers {
   /// When the commands that wrote the upper layer were started, in order; CLOCK_REALTIME. A lower file that changed
   /// after the command that wrote over it began is noted as such.
   std::vector<timespec> starts = {};
+  bool kept = false;  ///< by a session: earlier commands than those may have written as well
+  /// Unsaved documents whose text is another than when they were first staged.
+  std::set<std::string> moved_texts = {};
   ArtefactTest is_artefact = {};
 };
 

@@ -51,6 +51,9 @@ Result<void> Broker::end_agent(const Credential& agent) {
   }
   for (const auto& [agent_id, call_id] : waiting) cancel_call(agent_id, call_id);
   grants_.end_session(session);
+  for (const auto& [id, live] : executions_) {
+    if (live->request.agent.agent_id == agent.agent_id && !live->finished && live->running) live->running->kill();
+  }
   for (const auto& root : options_.roots) {
     const std::string stage = stage_of({}, {.agent_id = agent.agent_id}, root);
     stage_reviews_.erase(stage);

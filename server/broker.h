@@ -262,10 +262,12 @@ class Broker {
   void changed();
   void announce(const Review& review);
   std::string root_for(const std::string& path) const;
+  std::string root_of(const engine::Action& action) const;
 
   // broker_calls.cpp
   struct Asker;
   engine::Evaluation judge_call(const Asker& asker, const engine::Action& action, engine::Venue venue);
+  std::string lasting_grant(const std::string& id);
   ToolCallAnswer answer_allow(const Asker& asker, const engine::Action& action, const engine::Decision& decision);
   ToolCallAnswer pending_answer(const PendingCall& call) const;
   void finish_call(const std::string& key, ToolCallAnswer answer, const Reply<ToolCallAnswer>& reply);
@@ -282,6 +284,7 @@ class Broker {
   Result<engine::Grant> remember(const Review& call, Answer answer);
 
   // broker_changes.cpp
+  std::string why_forbidden(const Asker& asker, const std::string& root, const ReviewFile& file);
   ReadImage reader(const std::string& root);
   Result<Review> publish(Review review, std::optional<double> confidence);
   Result<Review> repeat_proposal(const std::string& key);

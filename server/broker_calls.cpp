@@ -78,10 +78,33 @@ engine::Action with_links_followed(const engine::Action& action, const std::stri
   return engine::Action(std::move(real));
 }
 
+constexpr std::chrono::milliseconds kLookAgain{500};
+
+/// Until the timer goes, which may be during the action itself.
+void repeat(boost::asio::steady_timer& timer, const std::function<void()>& action) {
+  timer.expires_after(kLookAgain);
+  timer.async_wait([&timer, action](boost::system::error_code stopped) {
+    if (stopped) return;
+    repeat(timer, action);
+    action();
+  });
+}
+
 }  // namespace
 
+/// Where an action belongs: a grant or a rule of a workspace counts for what names no directory, too.
+std::string Broker::root_of(const engine::Action& action) const {
+  std::string place = cwd_of(action);
+  if (const auto* file = std::get_if<engine::FileAction>(&action); file != nullptr && !file->paths.empty()) {
+    place = file->paths.front();
+  }
+  const std::string root = root_for(place);
+  if (!root.empty() || is_command(action) || options_.roots.empty()) return root;
+  return options_.roots.front();
+}
+
 engine::Evaluation Broker::judge_call(const Asker& asker, const engine::Action& action, engine::Venue venue) {
-  const std::string root = root_for(cwd_of(action));
+  const std::string root = root_of(action);
   const engine::Autonomy wanted = asker.autonomy.value_or(options_.policy.autonomy);
   const engine::Autonomy autonomy =
       options_.policy.autonomy_capped ? std::min(wanted, options_.policy.autonomy) : wanted;
@@ -110,6 +133,14 @@ engine::Evaluation Broker::judge_call(const Asker& asker, const engine::Action& 
   return evaluation;
 }
 
+/// The id, if the grant is one that stays when it was used.
+std::string Broker::lasting_grant(const std::string& id) {
+  for (const auto& grant : grants_.current(now_ms())) {
+    if (grant.id == id && grant.scope != engine::Scope::once) return id;
+  }
+  return {};
+}
+
 ToolCallAnswer Broker::answer_allow(const Asker& asker, const engine::Action& action,
                                     const engine::Decision& decision) {
   ToolCallAnswer answer{.outcome = ToolCallAnswer::Outcome::allow, .decision = decision};
@@ -120,6 +151,7 @@ ToolCallAnswer Broker::answer_allow(const Asker& asker, const engine::Action& ac
   tokens_[answer.execution_token] =
       std::make_unique<Token>(Token{.agent_id = asker.agent_id,
                                     .subject_hash = sha256_hex(engine::canonical_text(action)),
+                                    .grant_id = lasting_grant(decision.grant_id),
                                     .profile = answer.profile,
                                     .network = answer.network,
                                     .expires_ms = answer.expires_ms});
@@ -240,7 +272,7 @@ Broker::PendingCall& Broker::question_for(const ToolCallRequest& request, const 
   Review& review = call->review;
   review.id = "c-" + random_token().substr(0, 12);
   review.kind = ReviewKind::call;
-  review.root = root_for(cwd_of(request.action));
+  review.root = root_of(request.action);
   review.agent = asker.name;
   review.agent_id = asker.agent_id;
   review.session = asker.session;
@@ -253,6 +285,8 @@ Broker::PendingCall& Broker::question_for(const ToolCallRequest& request, const 
   review.action = request.action;
   review.decision = decision;
   review.cwd = cwd_of(request.action);
+  call->look_again = std::make_unique<boost::asio::steady_timer>(loop_);
+  repeat(*call->look_again, [this] { recheck_pending(); });
   return *(pending_[review.id] = std::move(call));
 }
 

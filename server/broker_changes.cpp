@@ -114,6 +114,20 @@ ReadImage Broker::reader(const std::string& root) {
   };
 }
 
+/// What a rule or a remembered decision of the person forbids to write is not for review; empty if nothing does. What
+/// the table alone thinks of a path, the rules about changes say better.
+std::string Broker::why_forbidden(const Asker& asker, const std::string& root, const ReviewFile& file) {
+  for (const std::string& path : {file.path, file.old_path}) {
+    const engine::FileAction write{.op = file.after.exists() ? engine::FileOp::write : engine::FileOp::remove,
+                                   .paths = {root + "/" + path},
+                                   .to = {}};
+    const auto decision = judge_call(asker, write, engine::Venue::cage).decision;
+    if (decision.verdict != engine::Verdict::deny || decision.clause.starts_with("command.")) continue;
+    return path + ": " + decision.reason;
+  }
+  return {};
+}
+
 Result<Review> Broker::propose(ProposeRequest request) {
   const bool by_agent = !request.agent.agent_id.empty();
   const AgentInfo* agent = nullptr;
@@ -143,6 +157,13 @@ Result<Review> Broker::propose(ProposeRequest request) {
   auto files =
       request.patch_text ? change_from_patch(*request.patch_text, read) : change_from_texts(request.files, read);
   if (!files) return files.error();
+  const Asker asker{.agent_id = request.agent.agent_id,
+                    .name = agent == nullptr ? std::string("person") : agent->name,
+                    .session = agent == nullptr ? std::string() : agent->session,
+                    .call_id = request.call_id};
+  for (const auto& file : *files) {
+    if (auto why = why_forbidden(asker, root, file); !why.empty()) return Error{ErrorKind::role_forbidden, why};
+  }
 
   Review review;
   review.id = "r-" + random_token().substr(0, 12);

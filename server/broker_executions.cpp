@@ -140,6 +140,16 @@ Result<Broker::Token> Broker::permit(const ExecuteRequest& request, const Asker&
     }
     Token token = *found->second;
     tokens_.erase(found);
+    // What was denied since, or the grant it rests on revoked, is no longer allowed.
+    const auto now = judge_call(asker, request.action, engine::Venue::cage).decision;
+    const auto grants = grants_.current(now_ms());
+    const bool revoked = !token.grant_id.empty() && std::none_of(grants.begin(), grants.end(), [&](const auto& grant) {
+      return grant.id == token.grant_id;
+    });
+    if (now.verdict == engine::Verdict::deny || revoked) {
+      return Error{ErrorKind::role_forbidden,
+                   revoked ? "the grant that allowed it was revoked: call escrow/toolCall again" : now.reason};
+    }
     return token;
   }
   const auto decision = judge_call(asker, request.action, engine::Venue::cage).decision;
@@ -376,8 +386,21 @@ void Broker::review_execution(Live& live) {
   FinishedExecution& finished = *live.finished;
   const std::string& writable = finished.execution.enforcement.writable;
   if (finished.cage_error || writable == "none") return;
+  const Credential& agent = live.request.agent;
+  if (!agent.agent_id.empty() && !agents_.find(agent)) return;  // it has gone, and so has its stage
+  if (writable == "direct") {
+    finished.notes.push_back("what it wrote was written for real, at once, and is not reviewed");
+    return;
+  }
   Review review;
   auto files = change_from_tree(finished.execution.changes, finished.notes);
+  const Asker asker{
+      .agent_id = agent.agent_id, .name = live.agent_name, .session = live.session, .call_id = live.request.call_id};
+  std::erase_if(files, [&](const ReviewFile& file) {
+    const std::string why = why_forbidden(asker, live.root, file);
+    if (!why.empty()) finished.notes.push_back(why + " It is not applied.");
+    return !why.empty();
+  });
   if (const auto note = artefact_note(finished.execution.changes, !live.stage.empty()); !note.empty()) {
     finished.notes.push_back(note);
   }

@@ -24,6 +24,7 @@ struct Broker::Asker {
 struct Broker::Token {
   std::string agent_id = {};
   std::string subject_hash = {};
+  std::string grant_id = {};  ///< of a grant that stays, if one allowed it
   std::string profile = "default";
   std::vector<std::string> network = {};
   std::int64_t expires_ms = 0;
@@ -39,6 +40,7 @@ struct Broker::PendingCall {
   Review review;
   std::string subject_hash = {};
   std::deque<Waiting> waiting;
+  std::unique_ptr<boost::asio::steady_timer> look_again;  ///< at grants that another process may have made
 };
 
 /// An execution, running or ended.

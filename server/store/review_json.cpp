@@ -117,7 +117,9 @@ ReviewFile read_file_json(const json::object& object,
   return file;
 }
 
-Review read_review(const json::object& object, const std::function<Result<std::string>(const std::string&)>& blob) {
+using ReadFile = std::function<ReviewFile(const json::object&)>;
+
+Review read_review(const json::object& object, const ReadFile& read_file) {
   Review review;
   review.id = text_of(object, "id");
   review.revision = object.at("revision").to_number<int>();
@@ -139,7 +141,7 @@ Review read_review(const json::object& object, const std::function<Result<std::s
   review.approved_lane = enum_of<engine::Lane>(object, "approvedLane");
   review.undo_id = text_of(object, "undoId");
   for (const auto& item : object.at("files").as_array()) {
-    review.files.push_back(read_file_json(item.as_object(), blob));
+    review.files.push_back(read_file(item.as_object()));
   }
   for (const auto& item : object.at("checks").as_array()) {
     const auto& check = item.as_object();
@@ -184,7 +186,25 @@ json::object to_json(const Review& review, const std::function<void(const std::s
 Result<Review> review_from_json(const json::value& value,
                                 const std::function<Result<std::string>(const std::string&)>& blob) {
   try {
-    return read_review(value.as_object(), blob);
+    return read_review(value.as_object(), [&](const json::object& file) { return read_file_json(file, blob); });
+  } catch (const std::exception& error) {
+    return Error{ErrorKind::io, std::string("damaged review: ") + error.what()};
+  }
+}
+
+Result<Review> outline_from_json(const json::value& value, std::set<std::string>& hashes) {
+  const auto outline = [&](const json::object& object) {
+    for (const char* side : {"before", "after"}) {
+      const auto& image = object.at(side).as_object();
+      if (!image.empty()) hashes.insert(text_of(image, "sha256"));
+    }
+    ReviewFile file;
+    file.path = text_of(object, "path");
+    file.old_path = text_of(object, "oldPath");
+    return file;
+  };
+  try {
+    return read_review(value.as_object(), outline);
   } catch (const std::exception& error) {
     return Error{ErrorKind::io, std::string("damaged review: ") + error.what()};
   }

@@ -2,6 +2,7 @@
 
 #include <boost/json/object.hpp>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "server/error.h"
@@ -16,5 +17,8 @@ boost::json::object to_json(const Review& review, const std::function<void(const
 /// `blob` returns the content kept under a hash. A missing or damaged one is an error: a review is whole or not at all.
 Result<Review> review_from_json(const boost::json::value& value,
                                 const std::function<Result<std::string>(const std::string& hash)>& blob);
+
+/// The review without the contents, patches and hunks of its files, and the hashes of those contents.
+Result<Review> outline_from_json(const boost::json::value& value, std::set<std::string>& hashes);
 
 }  // namespace escrow::server

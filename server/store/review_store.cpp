@@ -78,10 +78,7 @@ Result<Review> load_outline(const std::string& file, std::set<std::string>& hash
   boost::system::error_code error;
   const auto value = parse_stored(*bytes, error);
   if (error) return Error{ErrorKind::io, file + ": " + error.message()};
-  return review_from_json(value, [&](const std::string& hash) -> Result<std::string> {
-    hashes.insert(hash);
-    return std::string();
-  });
+  return outline_from_json(value, hashes);
 }
 
 /// What it takes in memory, roughly.
@@ -278,6 +275,7 @@ void ReviewStore::sweep(std::int64_t before_ms) {
     if (!is_review_file(entry.path())) continue;
     std::set<std::string> hashes;
     const auto review = load_outline(entry.path().string(), hashes);
+    if (!review) return;  // whose contents would be taken away is not known
     if (review && is_final(review->state) && review->updated_ms < before_ms)
       ::unlink(entry.path().c_str());
     else
