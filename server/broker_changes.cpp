@@ -117,6 +117,15 @@ ReadImage Broker::reader(const std::string& root) {
 /// What a rule or a remembered decision of the person forbids to write is not for review; empty if nothing does. What
 /// the table alone thinks of a path, the rules about changes say better.
 std::string Broker::why_forbidden(const Asker& asker, const std::string& root, const ReviewFile& file) {
+  const auto& rules = options_.policy.rules;
+  const bool by_rule = std::any_of(rules.begin(), rules.end(), [](const engine::PolicyRule& rule) {
+    return rule.effect == engine::RuleEffect::deny && (!rule.path.empty() || !rule.tool.empty());
+  });
+  const auto grants = by_rule ? std::vector<engine::Grant>() : grants_.current(now_ms());
+  const bool by_grant = std::any_of(grants.begin(), grants.end(), [](const engine::Grant& grant) {
+    return grant.effect == engine::GrantEffect::deny && grant.tool == "file";
+  });
+  if (!by_rule && !by_grant) return {};
   for (const std::string& path : {file.path, file.old_path}) {
     const engine::FileAction write{.op = file.after.exists() ? engine::FileOp::write : engine::FileOp::remove,
                                    .paths = {root + "/" + path},

@@ -88,12 +88,12 @@ TEST_CASE("what cannot be applied is reported with the reason") {
                                             "A p (neither a file, a directory nor a link: not applied)"});
 }
 
-TEST_CASE("a file changed on disk while the command ran is reported as such") {
+TEST_CASE("a file changed on disk since is reported as such") {
   Cage cage;
   cage.tree.write("f", "one\n");
   cage.on_output = [&](Stream, std::string_view) { cage.tree.write("f", "two\n"); };
   const Execution execution = cage.sh("echo go; sleep 0.3; echo mine > f");
-  CHECK(summary(execution.changes) == Lines{"M f (changed on disk while the command ran: not applied)"});
+  CHECK(summary(execution.changes) == Lines{"M f (changed on disk since: not applied)"});
 }
 
 TEST_CASE("paths with commas, colons, spaces, backslashes and other alphabets work") {

@@ -171,7 +171,38 @@ TEST_CASE("a file changed on disk after a command of the session wrote over it i
   session.tree.write("g", "two\n");
   session.let_pass(20ms);
   const Execution later = session.sh("echo mine > g");
-  CHECK(summary(later.changes) == Lines{"M f (changed on disk while the command ran: not applied)", "M g"});
+  CHECK(summary(later.changes) == Lines{"M f (changed on disk since: not applied)", "M g"});
+}
+
+TEST_CASE("attack: a session that goes on in another process takes nobody else's edits for its base") {
+  Session first("named-1");
+  for (const char* name : {"edited", "removed", "d/x"}) first.tree.write(name, "one\n");
+  first.sh("echo mine > edited; rm removed; rm -r d; echo mine > made");
+  first.executor.reset();
+  first.let_pass(20ms);
+  for (const char* name : {"edited", "removed", "d/new", "made"}) first.tree.write(name, "theirs\n");
+  first.let_pass(20ms);
+  ExecutorOptions options = with_build_outputs();
+  options.state_dir = first.tree.state().string();
+  options.libexec_dir = libexec_dir();
+  first.executor = make_bwrap_executor(first.loop, options);
+  CHECK(summary(first.sh("true").changes) ==
+        Lines{"D d/new (changed on disk since: not applied)", "D d/x", "M edited (changed on disk since: not applied)",
+              "M made (changed on disk since: not applied)", "D removed (changed on disk since: not applied)"});
+}
+
+TEST_CASE("attack: what somebody types into a document after a command wrote over it is no base for that command") {
+  Session session;
+  session.tree.write("u", "disk\n");
+  session.profile.unsaved = {{"u", "typed 1\n"}};
+  CHECK(summary(session.sh("echo mine > u").changes) == Lines{"M u"});
+  CHECK(summary(session.sh("true").changes) == Lines{"M u"});
+  session.profile.unsaved = {{"u", "typed 2\n"}};
+  CHECK(summary(session.sh("true").changes) == Lines{"M u (changed on disk since: not applied)"});
+  session.settle({{.path = "u", .staged = {}}});
+  const Execution after = session.sh("cat u; echo mine >> u");
+  CHECK(text(after.out) == "typed 2\n");
+  CHECK(summary(after.changes) == Lines{"M u"});
 }
 
 TEST_CASE("a read-only command of a session sees what was staged") {

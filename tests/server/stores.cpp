@@ -263,6 +263,57 @@ TEST_CASE("attack: a review whose stored content was exchanged is not believed")
   CHECK_FALSE((ReviewStore(dir / "reviews").get("r-1")).has_value());
 }
 
+TEST_CASE("sweeping keeps every content that a review needs, and takes away the others") {
+  TempDir dir;
+  Review review;
+  review.id = "r-1";
+  for (const char* name : {"a", "b", "c"})
+    review.files.push_back(
+        make_review_file(name, name, {.kind = ImageKind::file, .mode = 0644, .content = "old\n"},
+                         {.kind = ImageKind::file, .mode = 0644, .content = std::string(name) + "\n"}));
+  ReviewStore store(dir / "reviews");
+  REQUIRE((store.put(review)).has_value());
+  Review settled = review;
+  settled.id = "r-2";
+  settled.state = ReviewState::rejected;
+  settled.files.resize(1);
+  settled.files[0] = make_review_file("z", "z", {}, {.kind = ImageKind::file, .mode = 0644, .content = "only here\n"});
+  REQUIRE((store.put(settled)).has_value());
+  ReviewStore(dir / "reviews").sweep(1);
+  const auto again = ReviewStore(dir / "reviews").get("r-1");
+  REQUIRE(again.has_value());
+  CHECK(again->files.size() == 3);
+  CHECK(again->files[2].after.content == "c\n");
+  CHECK_FALSE(ReviewStore(dir / "reviews").get("r-2").has_value());
+  const auto blobs = std::filesystem::directory_iterator(dir / "reviews/blobs");
+  CHECK(std::distance(begin(blobs), end(blobs)) == 4);
+}
+
+TEST_CASE("a settled review is listed without its contents, an open one with them") {
+  TempDir dir;
+  Review review;
+  review.id = "r-1";
+  review.root = "/w";
+  for (const char* name : {"a", "b"})
+    review.files.push_back(
+        make_review_file(name, name, {}, {.kind = ImageKind::file, .mode = 0644, .content = std::string(name) + "\n"}));
+  ReviewStore store(dir / "reviews");
+  REQUIRE((store.put(review)).has_value());
+  review.id = "r-2";
+  review.state = ReviewState::applied;
+  review.undo_id = "u-1";
+  REQUIRE((store.put(review)).has_value());
+  const ReviewStore fresh(dir / "reviews");
+  REQUIRE(fresh.open("/w").size() == 1);
+  CHECK(fresh.open("/w")[0]->files[1].after.content == "b\n");
+  REQUIRE(fresh.settled("/w").size() == 1);
+  CHECK(fresh.settled("/w")[0]->undo_id == "u-1");
+  CHECK(fresh.settled("/w")[0]->files[1].path == "b");
+  CHECK(fresh.settled("/w")[0]->files[1].after.content.empty());
+  CHECK(fresh.get("r-2").value().files[1].after.content == "b\n");
+  CHECK(fresh.open("/elsewhere").empty());
+}
+
 TEST_CASE("attack: a review id is never a path") {
   TempDir dir;
   dir.write("secret.json", "{}");
