@@ -25,7 +25,12 @@ using escrow::test::TempDir;
 
 namespace {
 
-constexpr int kWriters = 200, kReaders = 20, kGrantsEach = 2;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kWriters = 30, kReaders = 5;  // a process under a sanitizer takes a hundred times as long to start
+#else
+constexpr int kWriters = 200, kReaders = 20;
+#endif
+constexpr int kGrantsEach = 2;
 constexpr long kVictimLifeNs = 10'000'000;
 
 /// Ends without the test framework's own endings, which are the parent's.
