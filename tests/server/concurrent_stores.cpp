@@ -217,7 +217,7 @@ TEST_CASE("two hundred processes writing grants, twenty reading and one killed e
 TEST_CASE("the audit log keeps one chain through two hundred writers, rotations and kills") {
   const TempDir dir;
   const std::string file = dir / "audit.jsonl";
-  constexpr std::int64_t kSmall = 16 << 10;
+  constexpr std::int64_t kSmall = kWriters * 82;  // so that there are rotations, however many write
   Report stored;
   Crowd crowd;
   const auto append = [&](int writer, int n) {
