@@ -136,16 +136,16 @@ sandbox: { limits: { wall: 10m, memory: 4G }, env_allow: [LANG, TERM], mask: ["s
 /// All layers from their files, the ratchet's included.
 std::function<double()> loading_policy(const Setting& setting) {
   const std::string base = setting.scratch + "/policy";
-  for (const char* folder : {"/config", "/work/.escrow"}) std::filesystem::create_directories(base + folder);
+  for (const char* folder : {"/config", "/repository/.escrow"}) std::filesystem::create_directories(base + folder);
   std::ofstream(base + "/config/policy.yaml") << kPolicyText;
   std::filesystem::permissions(base + "/config/policy.yaml", std::filesystem::perms(0600));
-  std::ofstream(base + "/work/.escrow/policy.yaml")
+  std::ofstream(base + "/repository/.escrow/policy.yaml")
       << "rules:\n  - { id: no-push, effect: deny, command: [git, push] }\n";
   server::Places places;
   places.config_dir = base + "/config";
   places.state_dir = base + "/state";
   places.system_policy = base + "/none.yaml";
-  return [places, root = base + "/work"] {
+  return [places, root = base + "/repository"] {
     const double began = now_ns();
     const auto policy = server::load_policy(places, {root});
     const double took = now_ns() - began;
